@@ -1,0 +1,38 @@
+"""flymotion: networks that learn to see motion the way the fly does.
+
+The names below are imported when first used, so that ``import flymotion`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "eyes": ["Grid", "Line", "acceptance_sigma"],
+    "features": ["OuterProducts", "outer_products"],
+    "frames": ["FramePairs", "pair_up"],
+    "generators": ["Generators"],
+    "learner": ["MotionLearner"],
+    "motions": ["Translation"],
+    "photoreceptors": ["ContrastNormalization", "ZCAWhitening"],
+    "render": ["render", "sample_pairs"],
+    "scenes": ["Edge", "ExponentialNoise", "Grating", "photograph"],
+    "similarity": ["NonnegativeSimilarityMatching", "SimilarityMatching"],
+    "video": ["open_movie", "read_movie"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'flymotion' has no attribute {name!r}")
+    value = getattr(import_module(f"flymotion.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

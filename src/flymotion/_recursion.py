@@ -1,0 +1,202 @@
+r"""The compiled inner recursion of SM and NSM, and nothing else.
+
+Eqs. 15-18 are a recursion on ``R = sum theta theta'`` (K x K) and ``S = sum theta chi'``. Inside a block of B samples,
+S needs only the block's Gram matrix G and the projections ``P = S_0 chi``:
+
+.. math:: S_t \chi_t = l^t S_0 \chi_t + \sum_{s<t} l^{t-1-s} \theta_s G_{st},
+
+with the forgetting factor l. This is the per-sample algorithm exactly, for any block size.
+
+==========  ==========  =============================================================================
+``P``       (B, K)      projections on the state at the start of the block
+``G``       (B, B)      inner products of the block's samples
+``R``       (K, K)      float64, updated in place
+``D``       (K, B)      outputs, each forgotten up to now; at the end ``S = gain S_0 + D chi``
+``gain``    (K,)        what is left of ``S_0``
+==========  ==========  =============================================================================
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numba
+import numpy as np
+
+__all__ = ["recurse", "respond", "solve_linear", "solve_nonnegative"]
+
+
+def _compiled(function: Callable) -> Callable:
+    """Compile, with a cache on disk where there is a place for one."""
+    options = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
+    if numba.config.DISABLE_JIT:
+        return function
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+        os.makedirs(compiled.stats.cache_path, exist_ok=True)
+        return compiled
+    except (RuntimeError, OSError):  # a read-only or zipped install and no home folder
+        return numba.njit(**options)(function)
+
+
+@_compiled
+def solve_linear(R, b, units, count, L, theta):
+    """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
+    for i in range(count):
+        a = units[i]
+        for j in range(i):
+            c = units[j]
+            value = R[a, c]
+            for k in range(j):
+                value -= L[i, k] * L[j, k] * L[k, k]
+            L[i, j] = value / L[j, j] if L[j, j] != 0.0 else 0.0
+        pivot = R[a, a]
+        for k in range(i):
+            pivot -= L[i, k] * L[i, k] * L[k, k]
+        L[i, i] = pivot if abs(pivot) > 1e-13 * abs(R[a, a]) else 0.0
+        value = b[a]
+        for k in range(i):
+            value -= L[i, k] * theta[units[k]]
+        theta[a] = value
+    for i in range(count - 1, -1, -1):
+        value = theta[units[i]] / L[i, i] if L[i, i] != 0.0 else 0.0
+        for k in range(i + 1, count):
+            value -= L[k, i] * theta[units[k]]
+        theta[units[i]] = value if L[i, i] != 0.0 else 0.0
+
+
+@_compiled
+def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
+    """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
+
+    One-at-a-time updates, which converge where synchronous ones flip for ever, find the active set; solving on it gives
+    the fixed point to rounding. Returns whether it was reached.
+    """
+    top = 0.0
+    for i in range(count):
+        theta[units[i]] = 0.0
+        top = max(top, b[units[i]])
+    if top <= 0.0:
+        return True
+    n_active = -1
+    for _ in range(max_iter):
+        changed = n_active < 0
+        n_active = 0
+        for i in range(count):
+            a = units[i]
+            value = b[a]
+            for j in range(count):
+                c = units[j]
+                if c != a:
+                    value -= R[a, c] * theta[c]
+            changed |= (value > 0.0) != (theta[a] > 0.0)
+            theta[a] = value / R[a, a] if value > 0.0 else 0.0
+            if value > 0.0:
+                active[n_active] = a
+                n_active += 1
+        if n_active == 1 or not changed:
+            solve_linear(R, b, active, n_active, L, theta)
+            optimal = True
+            for i in range(count):
+                a = units[i]
+                value = b[a]
+                for j in range(n_active):
+                    value -= R[a, active[j]] * theta[active[j]]
+                optimal &= theta[a] >= 0.0 and (theta[a] > 0.0 or value <= 1e-12 * top)
+            if optimal:
+                return True
+            for i in range(count):
+                theta[units[i]] = max(theta[units[i]], 0.0)
+    return False
+
+
+@_compiled
+def recurse(P, G, R, forgetting, floor, recruit_above, nonnegative, max_iter):
+    """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the number of unsolved samples.
+
+    A sample of norm 0 changes nothing. A unit whose share of the trace of R falls below ``floor`` stops forgetting. A unit
+    that has never been active is recruited by the first sample whose norm the others leave unexplained by more than
+    ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for ``|theta|^2 = |chi|^2``.
+    """
+    n_samples, n_units = P.shape
+    outputs = np.zeros_like(P)
+    D = np.zeros((n_units, n_samples), dtype=P.dtype)
+    gain = np.ones(n_units)
+    b = np.zeros(n_units)
+    theta = np.zeros(n_units)
+    decay = np.ones(n_units)
+    L = np.zeros((n_units, n_units))
+    units = np.zeros(n_units, dtype=np.int64)
+    active = np.zeros(n_units, dtype=np.int64)
+    unsolved = 0
+    zero = outputs[0, 0]  # in the precision of the block
+    for t in range(n_samples):
+        norm2 = float(G[t, t])
+        if not norm2 > 0.0:
+            continue
+        count = 0
+        trace = 0.0
+        for a in range(n_units):
+            theta[a] = 0.0
+            trace += R[a, a]
+            if R[a, a] > 0.0:
+                units[count] = a
+                count += 1
+                inner = zero
+                for s in range(t):
+                    inner += D[a, s] * G[t, s]
+                b[a] = gain[a] * P[t, a] + inner
+        if nonnegative:
+            if not solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
+                unsolved += 1
+        else:
+            solve_linear(R, b, units, count, L, theta)
+        if count < n_units:
+            residual = norm2
+            for a in range(n_units):
+                residual -= theta[a] * theta[a]
+            if residual > recruit_above * norm2:
+                for a in range(n_units):
+                    if R[a, a] == 0.0:
+                        theta[a] = np.sqrt(residual)
+                        break
+        if forgetting < 1.0:
+            for a in range(n_units):
+                decay[a] = forgetting if R[a, a] * forgetting > floor * trace else 1.0
+                gain[a] *= decay[a]
+                for s in range(t):
+                    D[a, s] *= decay[a]
+        for a in range(n_units):
+            outputs[t, a] = theta[a]
+            D[a, t] = theta[a]
+            for c in range(n_units):
+                R[a, c] = np.sqrt(decay[a] * decay[c]) * R[a, c] + theta[a] * theta[c]
+    return outputs, D, gain, unsolved
+
+
+@_compiled
+def respond(inputs, R, nonnegative, max_iter):
+    """Outputs of Eq. 15 for ``inputs = S chi``, shape (n_samples, K), with the state held still."""
+    n_samples, n_units = inputs.shape
+    outputs = np.zeros_like(inputs)
+    b = np.zeros(n_units)
+    theta = np.zeros(n_units)
+    L = np.zeros((n_units, n_units))
+    units = np.zeros(n_units, dtype=np.int64)
+    active = np.zeros(n_units, dtype=np.int64)
+    count = 0
+    for a in range(n_units):
+        if R[a, a] > 0.0:
+            units[count] = a
+            count += 1
+    for t in range(n_samples):
+        for a in range(n_units):
+            b[a] = inputs[t, a]
+        if nonnegative:
+            solve_nonnegative(R, b, units, count, active, L, theta, max_iter)
+        else:
+            solve_linear(R, b, units, count, L, theta)
+        for a in range(n_units):
+            outputs[t, a] = theta[a]
+    return outputs

@@ -1,0 +1,295 @@
+r"""Product features of pairs of frames, held as their factors.
+
+The paper's feature is the outer product :math:`\chi_t = \Delta x_t x_t'` (Eq. 11), of :math:`n^2` entries. It never has
+to exist: with rows :math:`u_t`, :math:`v_t` of two matrices, everything that learning needs is a matrix product,
+
+======================================  ==========================================================
+``project``                             :math:`A \cdot \chi_t = u_t' A v_t`
+``gram``                                :math:`\chi_s \cdot \chi_t = (u_s \cdot u_t)(v_s \cdot v_t)`
+``accumulate``                          :math:`\sum_t \theta_t \chi_t = U' diag(\theta) V`
+``norms``                               :math:`|\chi_t|`
+======================================  ==========================================================
+
+Features of rank r are sums of r outer products. ``vec(chi)`` is the C-order ravel of ``outer(u, v)``: entry
+``i * n + j`` joins the change at pixel i with the intensity at pixel j. :class:`Vectors` gives plain vectors the same
+operations. Arrays may be of any array-API library: a torch tensor stays on its device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+
+from flymotion.frames import FramePairs
+
+__all__ = ["FEATURES", "OuterProducts", "Vectors", "outer_products"]
+
+DENSE_LIMIT = 2**30
+"""Bytes above which ``dense`` refuses to build chi."""
+
+
+class OuterProducts:
+    """Outer products ``chi_t = sum_r outer(u_tr, v_tr)``, held as factors.
+
+    Parameters
+    ----------
+    u, v : array, shape (n_samples, n) or (n_samples, r, n)
+        The factors; ``u`` and ``v`` may have different numbers of pixels.
+
+    Raises
+    ------
+    ValueError
+        Factors of different numbers of samples or ranks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chi = OuterProducts(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    >>> chi.dense()
+    array([[3., 4., 6., 8.]])
+    >>> chi.project(np.array([[[0.0, 1.0], [-1.0, 0.0]]]))
+    array([[-2.]])
+    """
+
+    def __init__(self, u: Any, v: Any) -> None:
+        self.xp = array_namespace(u, v)
+        if u.ndim not in (2, 3) or tuple(u.shape[:-1]) != tuple(v.shape[:-1]):
+            raise ValueError(
+                f"factors have shapes {tuple(u.shape)} and {tuple(v.shape)}; expected (n_samples, n) or "
+                "(n_samples, r, n), alike but for n"
+            )
+        self.u, self.v = u, v
+
+    # -- as a collection of samples ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_samples, n_features)`` of chi."""
+        return (int(self.u.shape[0]), int(self.u.shape[-1] * self.v.shape[-1]))
+
+    @property
+    def feature_shape(self) -> tuple[int, int]:
+        """Shape of one chi as a matrix."""
+        return (int(self.u.shape[-1]), int(self.v.shape[-1]))
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the factors."""
+        return self.u.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Always 2: samples by features."""
+        return 2
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> OuterProducts:
+        """Return the samples of these rows (a slice, mask or index array)."""
+        if isinstance(rows, (int, np.integer)):
+            rows = slice(rows, rows + 1) if rows != -1 else slice(-1, None)
+        return OuterProducts(self.u[rows], self.v[rows])
+
+    def astype(self, dtype: Any) -> OuterProducts:
+        """Return the samples in another precision."""
+        return OuterProducts(self.xp.astype(self.u, dtype), self.xp.astype(self.v, dtype))
+
+    @staticmethod
+    def concatenate(parts: list[OuterProducts]) -> OuterProducts:
+        """Join samples end to end."""
+        xp = parts[0].xp
+        return OuterProducts(xp.concat([p.u for p in parts]), xp.concat([p.v for p in parts]))
+
+    # -- the four operations -------------------------------------------------------------------------------------
+
+    def project(self, filters: Any) -> Any:
+        """Inner products with filters, shape (K, n_u, n_v); returns shape (n_samples, K)."""
+        k, n_u, n_v = filters.shape
+        flat = self.xp.reshape(filters, (k * n_u, n_v)).T
+        # (..., n_v) @ (n_v, K n_u), then the row-wise dot with u
+        pushed = self.xp.reshape(self.v @ flat, (*self.v.shape[:-1], k, n_u))
+        if self.u.ndim == 3:
+            return self.xp.sum(pushed @ self.u[..., None], axis=1)[..., 0]
+        return (pushed @ self.u[:, :, None])[..., 0]
+
+    def gram(self, other: OuterProducts | None = None) -> Any:
+        """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
+        other = self if other is None else other
+        if self.u.ndim == 2:
+            out = self.u @ other.u.T
+            out *= self.v @ other.v.T
+            return out
+        ranks = [(r, s) for r in range(self.u.shape[1]) for s in range(other.u.shape[1])]
+        return sum((self.u[:, r] @ other.u[:, s].T) * (self.v[:, r] @ other.v[:, s].T) for r, s in ranks)
+
+    def accumulate(self, theta: Any) -> Any:
+        """Sum of ``theta_tk chi_t`` over the samples, for theta (n_samples, K); returns shape (K, n_u, n_v)."""
+        k, (n_u, n_v) = theta.shape[1], self.feature_shape
+        weights = theta[:, :, None] if self.u.ndim == 2 else theta[:, None, :, None]
+        weighted = self.xp.reshape(weights * self.u[..., None, :], (-1, k * n_u))
+        return self.xp.reshape(weighted.T @ self.xp.reshape(self.v, (-1, n_v)), (k, n_u, n_v))
+
+    def norms(self) -> Any:
+        """Euclidean norm of each chi, shape (n_samples,)."""
+        if self.u.ndim == 2:
+            squares = self.xp.sum(self.u**2, axis=1) * self.xp.sum(self.v**2, axis=1)
+        else:
+            among_u = self.u @ self.xp.matrix_transpose(self.u)
+            among_v = self.v @ self.xp.matrix_transpose(self.v)
+            squares = self.xp.sum(among_u * among_v, axis=(1, 2))
+        return self.xp.sqrt(self.xp.clip(squares, 0, None))
+
+    # -- views ---------------------------------------------------------------------------------------------------
+
+    def dense(self) -> Any:
+        """Return chi itself, shape (n_samples, n_u * n_v).
+
+        Raises
+        ------
+        ValueError
+            More than 1 GiB of it.
+        """
+        n_bytes = int(np.prod(self.shape)) * self.u.dtype.itemsize
+        if n_bytes > DENSE_LIMIT:
+            raise ValueError(
+                f"chi of {self.shape[0]} x {self.shape[1]} entries takes {n_bytes / 2**30:.1f} GiB; "
+                "use its factors, smaller patches or fewer samples"
+            )
+        matrices = self.u[..., :, None] * self.v[..., None, :]
+        if self.u.ndim == 3:
+            matrices = self.xp.sum(matrices, axis=1)
+        return self.xp.reshape(matrices, self.shape)
+
+    def linear_operator(self) -> Any:
+        """Return chi, shape (n_samples, n_features), as a ``scipy.sparse.linalg.LinearOperator``."""
+        from scipy.sparse.linalg import LinearOperator
+
+        def matmat(a: np.ndarray) -> np.ndarray:
+            return self.project(np.ascontiguousarray(a.T).reshape(-1, *self.feature_shape))
+
+        def rmatmat(theta: np.ndarray) -> np.ndarray:
+            return self.accumulate(theta).reshape(theta.shape[1], -1).T
+
+        return LinearOperator(
+            self.shape,
+            matvec=lambda a: matmat(a.reshape(-1, 1))[:, 0],
+            rmatvec=lambda theta: rmatmat(theta.reshape(-1, 1))[:, 0],
+            matmat=matmat,
+            rmatmat=rmatmat,
+            dtype=self.dtype,
+        )
+
+
+class Vectors:
+    """Plain vectors, shape (n_samples, n_features), with the operations of :class:`OuterProducts`."""
+
+    def __init__(self, x: Any) -> None:
+        self.xp = array_namespace(x)
+        self.x = x
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_samples, n_features)``."""
+        return (int(self.x.shape[0]), int(self.x.shape[1]))
+
+    @property
+    def feature_shape(self) -> tuple[int]:
+        """Shape of one sample."""
+        return (int(self.x.shape[1]),)
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the vectors."""
+        return self.x.dtype
+
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+    def __getitem__(self, rows: Any) -> Vectors:
+        """Return the samples of these rows."""
+        return Vectors(self.x[rows])
+
+    def astype(self, dtype: Any) -> Vectors:
+        """Return the samples in another precision."""
+        return Vectors(self.xp.astype(self.x, dtype))
+
+    @staticmethod
+    def concatenate(parts: list[Vectors]) -> Vectors:
+        """Join samples end to end."""
+        return Vectors(parts[0].xp.concat([p.x for p in parts]))
+
+    def project(self, filters: Any) -> Any:
+        """Inner products with filters, shape (K, n_features); returns shape (n_samples, K)."""
+        return self.x @ filters.T
+
+    def gram(self, other: Vectors | None = None) -> Any:
+        """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
+        return self.x @ (self if other is None else other).x.T
+
+    def accumulate(self, theta: Any) -> Any:
+        """Sum of ``theta_tk x_t`` over the samples, for theta (n_samples, K); returns shape (K, n_features)."""
+        return theta.T @ self.x
+
+    def norms(self) -> Any:
+        """Euclidean norm of each vector, shape (n_samples,)."""
+        return self.xp.sqrt(self.xp.sum(self.x**2, axis=1))
+
+
+def _change(x: Any, x_next: Any) -> tuple[Any, Any]:
+    return x_next - x, x
+
+
+def _midpoint(x: Any, x_next: Any) -> tuple[Any, Any]:
+    return x_next - x, (x + x_next) / 2
+
+
+def _product(x: Any, x_next: Any) -> tuple[Any, Any]:
+    return x_next, x
+
+
+def _antisymmetric(x: Any, x_next: Any) -> tuple[Any, Any]:
+    xp = array_namespace(x)
+    return xp.stack([x_next, -x], axis=1), xp.stack([x, x_next], axis=1)
+
+
+FEATURES = {"change": _change, "midpoint": _midpoint, "product": _product, "antisymmetric": _antisymmetric}
+r"""Factors of each feature, from frames ``x`` and ``x_next`` of shape (n_pairs, n).
+
+``change`` is the paper's :math:`\Delta x\, x'` (Eq. 11); ``midpoint`` is :math:`\Delta x (x + x_{next})'/2` and
+``antisymmetric`` is :math:`x_{next} x' - x x_{next}'` (Suppl. A, after Bethge et al. 2007), both odd under time reversal;
+``product`` is :math:`x_{next} x'` (Memisevic 2011).
+"""
+
+
+def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProducts:
+    """Return a feature of pairs of frames, each frame taken as one vector.
+
+    Parameters
+    ----------
+    pairs : FramePairs
+        Frames of n pixels.
+    feature : {"change", "midpoint", "product", "antisymmetric"}
+        Which one; see :data:`FEATURES`.
+
+    Raises
+    ------
+    ValueError
+        An unknown feature.
+    """
+    if feature not in FEATURES:
+        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    flat = pairs.flat()
+    return OuterProducts(*FEATURES[feature](flat.before, flat.after))
+
+
+def as_features(x: Any) -> OuterProducts | Vectors:
+    """Return samples as something with ``project``, ``gram``, ``accumulate`` and ``norms``."""
+    return x if isinstance(x, OuterProducts | Vectors) else Vectors(x)
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """Return any array as a numpy one, on the CPU."""
+    return array if is_numpy_array(array) else np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
