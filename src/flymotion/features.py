@@ -97,6 +97,10 @@ class OuterProducts:
         """Return the samples in another precision."""
         return OuterProducts(self.xp.astype(self.u, dtype), self.xp.astype(self.v, dtype))
 
+    def to_numpy(self) -> OuterProducts:
+        """Return the samples as numpy arrays on the CPU."""
+        return OuterProducts(to_numpy(self.u), to_numpy(self.v))
+
     @staticmethod
     def concatenate(parts: list[OuterProducts]) -> OuterProducts:
         """Join samples end to end."""
@@ -215,6 +219,10 @@ class Vectors:
     def astype(self, dtype: Any) -> Vectors:
         """Return the samples in another precision."""
         return Vectors(self.xp.astype(self.x, dtype))
+
+    def to_numpy(self) -> Vectors:
+        """Return the samples as a numpy array on the CPU."""
+        return Vectors(to_numpy(self.x))
 
     @staticmethod
     def concatenate(parts: list[Vectors]) -> Vectors:

@@ -1,37 +1,45 @@
 r"""Where similarity matching starts: the warm-up.
 
-Random filters often fall into a bad optimum of NSM (both learn the same direction), and plus-and-minus pairs leave dead
-units on nonnegative data. Both are avoided by looking at the first samples before learning from them. Everything here
-works on their T x T Gram matrix ``G``, so it costs the same whatever a sample is; a filter is given by its
-coefficients on the samples, ``W_a = sum_t alpha_ta chi_t``.
+Random filters often fall into a bad optimum of NSM (two units learn the same direction), and plus-and-minus pairs leave
+dead units on nonnegative data. Both are avoided by looking at the first samples before learning from them:
 
-1. *Principal components* of the warm-up, uncentred: the scores ``Y`` of the leading eigenvectors of G. SM starts there.
-2. *Rotation* of the scores to the axes along which they are most heavy-tailed (quartimax): where eigenvalues are equal,
-   as with several directions of motion, one motion a pair, these are the single motions.
+1. *Principal components* of the warm-up, uncentred, and the samples' scores on them. SM starts there.
+2. *Rotation* of the scores to the axes on which they are sparsest, i.e. least in sum of absolute values. Where
+   eigenvalues are equal, as with several directions of motion, one motion a pair, these are the single motions. (Fourth
+   powers, as in quartimax, follow a few samples of high contrast instead.)
 3. *Halves*: a nonnegative unit for the positive and one for the negative part of each rotated component. As few
-   components as give K halves that matter: K / 2 where both signs occur (motion and its reverse), up to K where
-   the data are one-sided (plain nonnegative data).
-4. *Rehearsal*: the learning rule itself, over the warm-up, until it has settled.
+   components as give K halves that matter: K / 2 where both signs occur (motion and its reverse), up to K where the
+   data are one-sided (plain nonnegative data).
+
+The outputs that this gives to the warm-up are the initial state, ``S = sum theta chi'`` and ``R = sum theta theta'``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-__all__ = ["warm_start"]
+__all__ = ["sparsest_rotation", "warm_start", "warm_up_length"]
 
-REHEARSALS = 20
-"""Passes of the learning rule over the warm-up."""
+DENSE = 1500
+"""Size up to which an eigenproblem is solved whole."""
 
 
-def warm_start(gram: np.ndarray, n_components: int, *, nonnegative: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Find initial filters from the Gram matrix of the first samples.
+def warm_up_length(n_features: int, n_entries: int) -> int:
+    """Samples to look at first: twice the features, from 500 to 5000, but no more than 4 million numbers."""
+    return int(min(np.clip(2 * n_features, 500, 5000), max(500, 4_000_000 // n_entries)))
+
+
+def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndarray:
+    """Find outputs to start from.
 
     Parameters
     ----------
-    gram : ndarray, shape (T, T)
-        Inner products of the first samples.
+    samples : OuterProducts or Vectors, of numpy arrays
+        The first samples.
     n_components : int
         Number of units K.
     nonnegative : bool
@@ -39,33 +47,36 @@ def warm_start(gram: np.ndarray, n_components: int, *, nonnegative: bool) -> tup
 
     Returns
     -------
-    alpha : ndarray, shape (T, K)
-        Coefficients of the initial state, ``S = sum_t alpha_t chi_t'``; 0 for units that the samples leave unused.
-    R : ndarray, shape (K, K)
-        The outputs' second moments, ``sum theta theta'``, that belong to it.
+    theta : ndarray, shape (n_samples, n_components)
+        Outputs; 0 for units that the samples leave unused.
     """
-    gram = gram.astype(np.float64)
-    scores = _principal_scores(gram, n_components)
-    if nonnegative:
-        return _rehearse(gram, _halves(scores, n_components))
-    alpha = np.zeros((len(gram), n_components))
-    alpha[:, : scores.shape[1]] = scores
-    return alpha, alpha.T @ alpha
+    scores = _principal_scores(samples, n_components)
+    theta = _halves(scores, n_components) if nonnegative else scores
+    return np.pad(theta, ((0, 0), (0, n_components - theta.shape[1])))
 
 
-def _principal_scores(gram: np.ndarray, n: int) -> np.ndarray:
-    """Scores of the leading components, largest first, signed by the largest; shape (T, <= n)."""
-    n_samples = len(gram)
-    values, vectors = eigh(gram, subset_by_index=[max(n_samples - n, 0), n_samples - 1])
+def _principal_scores(samples: Any, k: int) -> np.ndarray:
+    """Scores on the leading components, largest first, the largest score positive; shape (n_samples, <= k)."""
+    n = len(samples)
+    k = min(k, n, samples.shape[1])
+    if n <= DENSE:
+        values, vectors = eigh(samples.gram().astype(np.float64), subset_by_index=[n - k, n - 1])
+    else:
+        gram = LinearOperator(
+            (n, n),
+            matvec=lambda y: samples.project(samples.accumulate(y.reshape(-1, 1).astype(samples.dtype)))[:, 0],
+            dtype=np.float64,
+        )
+        values, vectors = eigsh(gram, k, v0=np.ones(n), tol=1e-6)
     kept = values > 1e-10 * max(values[-1], 0)
     scores = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]
     return scores * np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
 
 
 def _halves(scores: np.ndarray, n: int) -> np.ndarray:
-    """Nonnegative outputs to start from, shape (T, <= n): the strongest halves of rotated components."""
+    """Nonnegative outputs, shape (n_samples, <= n): the strongest halves of rotated components."""
     for m in range((n + 1) // 2, n + 1):
-        rotated = quartimax(scores[:, :m])
+        rotated = sparsest_rotation(scores[:, :m])
         halves = np.concatenate([np.maximum(rotated, 0), np.maximum(-rotated, 0)], axis=1)
         energy = (halves**2).sum(axis=0)
         twin = np.roll(energy, energy.size // 2)
@@ -75,32 +86,20 @@ def _halves(scores: np.ndarray, n: int) -> np.ndarray:
     return halves[:, strongest[energy[strongest] > 0]]
 
 
-def quartimax(scores: np.ndarray, n_iter: int = 100, tol: float = 1e-9) -> np.ndarray:
-    """Rotate scores, shape (T, m), to maximise the sum of their fourth powers (Kaiser's pairwise rotations)."""
+def sparsest_rotation(scores: np.ndarray, *, n_sweeps: int = 20, n_angles: int = 90) -> np.ndarray:
+    """Rotate scores, shape (n_samples, m), towards the least sum of absolute values, a pair of axes at a time."""
     scores = scores.copy()
-    m = scores.shape[1]
-    for _ in range(n_iter):
-        largest = 0.0
-        for i in range(m - 1):
-            for j in range(i + 1, m):
-                x, y = scores[:, i], scores[:, j]
-                u, v = x * x - y * y, 2 * x * y
-                angle = 0.25 * np.arctan2(2 * (u @ v), u @ u - v @ v)
-                c, s = np.cos(angle), np.sin(angle)
-                scores[:, i], scores[:, j] = c * x + s * y, c * y - s * x
-                largest = max(largest, abs(angle))
-        if largest < tol:
+    angles = np.arange(n_angles) * (np.pi / 2 / n_angles)
+    turns = np.stack([np.cos(angles), np.sin(angles)])
+    for _ in range(n_sweeps):
+        still = True
+        for i in range(scores.shape[1] - 1):
+            for j in range(i + 1, scores.shape[1]):
+                pair = scores[:, [i, j]]
+                lengths = np.abs(pair @ turns).sum(axis=0) + np.abs(pair @ np.stack([-turns[1], turns[0]])).sum(axis=0)
+                c, s = turns[:, lengths.argmin()]
+                scores[:, [i, j]] = pair @ np.array([[c, -s], [s, c]])
+                still &= s == 0
+        if still:
             break
     return scores
-
-
-def _rehearse(gram: np.ndarray, theta: np.ndarray, forget_over: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Run the learning rule over the warm-up, starting from these outputs."""
-    from flymotion._recursion import recurse
-
-    alpha, R = theta.copy(), theta.T @ theta
-    forgetting = 1.0 - 1.0 / max(2.0, forget_over * len(gram))
-    for _ in range(REHEARSALS):
-        _, D, gain, _ = recurse(gram @ alpha, gram, R, forgetting, 1e-9, np.inf, True, 100)
-        alpha = alpha * gain + D.T
-    return alpha, R

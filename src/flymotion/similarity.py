@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flymotion.features import OuterProducts, Vectors, as_features, to_numpy
+from flymotion.initialisation import warm_start, warm_up_length
 
 __all__ = ["NonnegativeSimilarityMatching", "SimilarityMatching"]
 
@@ -101,7 +102,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         *,
         forgetting: float = 1.0,
         n_passes: int = 1,
-        warm_up: int = 500,
+        warm_up: int | None = None,
         init: Any = None,
         init_strength: float = 1.0,
         max_iter: int = 100,
@@ -246,7 +247,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if not hasattr(self, "_state"):
             self._waiting = [*getattr(self, "_waiting", []), samples] if n else getattr(self, "_waiting", [])
             waiting = sum(map(len, self._waiting))
-            if waiting < self.warm_up and self.init is None:
+            if waiting < self._warm_up(samples):
                 self.__dict__.pop("_provisional", None)
                 return self._replay()[1][waiting - n :] if outputs else None
             self._state, theta = self._replay()
@@ -263,21 +264,21 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return state, self._advance(state, samples)
 
     def _start(self, samples: Any) -> _State:
-        from flymotion.initialisation import warm_start
-
         xp = samples.xp
         if self.init is not None:
             W = xp.asarray(self.init, dtype=samples.dtype)
             S = xp.reshape(W * self.init_strength, (self.n_components, *samples.feature_shape))
             return _State(S, np.eye(self.n_components) * self.init_strength, xp, samples.dtype)
-        first = samples[: self.warm_up]
-        alpha, R = warm_start(to_numpy(first.gram()), self.n_components, nonnegative=self._nonnegative)
-        full = np.zeros((len(first), self.n_components))
-        full[:, : alpha.shape[1]] = alpha
-        R_full = np.zeros((self.n_components, self.n_components))
-        R_full[: len(R), : len(R)] = R
-        weights = xp.asarray(full, dtype=samples.dtype)
-        return _State(first.accumulate(weights), R_full, xp, samples.dtype)
+        first = samples[: self._warm_up(samples)]
+        theta = warm_start(first.to_numpy(), self.n_components, nonnegative=self._nonnegative)
+        weights = xp.asarray(theta, dtype=samples.dtype)
+        return _State(first.accumulate(weights), theta.T @ theta, xp, samples.dtype)
+
+    def _warm_up(self, samples: Any) -> int:
+        """Return the number of samples to start from."""
+        if self.init is not None:
+            return 0
+        return self.warm_up or warm_up_length(samples.shape[1], sum(samples.feature_shape))
 
     def _advance(self, state: _State, samples: Any) -> np.ndarray:
         theta, unsolved = state.advance(
@@ -390,8 +391,9 @@ class SimilarityMatching(_SimilarityMatching):
         constant rate ``1 - forgetting`` of Section 1.1.
     n_passes : int
         Passes over the samples in ``fit``.
-    warm_up : int
-        Samples that the start is taken from (:mod:`flymotion.initialisation`).
+    warm_up : int, optional
+        Samples that the start is taken from (:mod:`flymotion.initialisation`); by default twice the features, from 500
+        to 5000, or fewer where they are large.
     init : array-like, shape (n_components, n_features), optional
         Initial W, instead of a warm-up.
     init_strength : float

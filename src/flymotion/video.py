@@ -9,8 +9,8 @@ A :class:`Movie` is read anew by every loop over it and never held as a whole. I
 
 Where frames are missing a new clip begins, a *cut*, so that no pair of frames bridges the gap: after frames that are
 damaged, and where the time stamps of a video of constant rate step by more than 1.5 frame durations. A rate counts as
-constant when fewer than a fifth of its frames are missing. In a video of variable rate such a step is a cut only after
-damage; in an AVI file with reordered frames, which stores no time stamps, only damage is.
+constant when fewer than a fifth of its frames are missing. In a video of variable rate such a step is a cut only in the
+16 frames after damage; in an AVI file with reordered frames, which stores no time stamps, only damage is.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ __all__ = ["Batch", "Movie", "VideoError", "open_movie", "read_movie"]
 
 _REC_601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+_REORDERED = 16  # frames shown before one that was decoded earlier, at most, in H.264 and H.265
+_UNKNOWN = 2**31 - 1  # AVI writers that do not know their number of frames leave 0 or -1
 _Y_FIRST = re.compile(r"(gray|yuvj?a?4\d\dp|nv\d\d)(\d+)?(le|be)?")  # pixel formats whose plane 0 is Y alone
 
 # What a reader yields: a frame, None where time stamps tell of missing frames, or the reason why frames are damaged.
@@ -302,10 +304,17 @@ def _read_page(image: Any, i: int, rotate: bool) -> np.ndarray | None:
 def _video_source(path: Path, rotate: bool) -> _Source:
     with _open_container(path) as container:
         stream = _video_stream(container, path)
-        rate = stream.average_rate or stream.guessed_rate
-        seconds = stream.duration * stream.time_base if stream.duration else (container.duration or 0) / 1e6
-        n_frames = stream.frames or round(seconds * (rate or 0)) or None
-    return _Source(str(path), lambda: _read_video(path, rotate), n_frames, float(rate) if rate else None)
+        rate = float(stream.average_rate or stream.guessed_rate or 0)
+        n_frames = stream.frames or round(_duration(container, stream) * rate)
+    known = 0 < n_frames < _UNKNOWN
+    return _Source(str(path), lambda: _read_video(path, rotate), n_frames if known else None, rate or None)
+
+
+def _duration(container: Any, stream: Any) -> float:
+    """Return how long the header says that the video is [s], 0 if it does not."""
+    if stream.duration:
+        return float(stream.duration * stream.time_base)
+    return (container.duration or 0) / 1e6
 
 
 def _open_container(path: Path) -> Any:
@@ -331,17 +340,18 @@ def _read_video(path: Path, rotate: bool) -> Generator[_Item]:
     with _open_container(path) as container:
         stream = _video_stream(container, path)
         constant, nominal = _clock(container, stream)
-        damaged, start, end = False, None, None
+        wary, start, end = 0, None, None
         for item in _decode(container, stream):
             if isinstance(item, str):
-                damaged = True
+                wary = _REORDERED
                 yield item
                 continue
             if item.pts is not None:
                 start = item.pts if start is None else start
-                if end is not None and (constant or (damaged and nominal)) and item.pts - end > 0.5 * nominal:
+                if end is not None and nominal and (constant or wary > 0) and item.pts - end > 0.5 * nominal:
                     yield None
                 end = item.pts + nominal
+            wary -= 1
             luminance = _luminance(item)
             yield _upright(luminance, item) if rotate else luminance
         if _ends_early(container, stream, 0 if start is None else end - start, nominal):
@@ -358,10 +368,13 @@ def _clock(container: Any, stream: Any) -> tuple[bool, float]:
 
 
 def _ends_early(container: Any, stream: Any, ticks: float, nominal: float) -> bool:
-    # Other formats flag their last packet; Matroska just stops. With sound, its one duration may be that of the sound.
-    if "matroska" not in container.format.name or len(container.streams) > 1 or not container.duration:
-        return False
-    return (ticks + 2 * nominal) * stream.time_base < 0.95 * container.duration / 1e6
+    # Other formats flag a packet that is cut short; these two just stop.
+    seconds = 0.0
+    if container.format.name == "avi" and nominal and stream.frames < _UNKNOWN:
+        seconds = float(stream.frames / stream.guessed_rate)  # its duration is guessed from the size of the file
+    elif "matroska" in container.format.name and len(container.streams) == 1:  # else it may be how long the sound is
+        seconds = _duration(container, stream)
+    return (ticks + 2 * nominal) * stream.time_base < 0.95 * seconds
 
 
 def _decode(container: Any, stream: Any) -> Iterator[Any]:
@@ -386,19 +399,20 @@ def _decode(container: Any, stream: Any) -> Iterator[Any]:
 def _luminance(frame: Any) -> np.ndarray:
     name = frame.format.name
     if not _Y_FIRST.fullmatch(name) or frame.planes[0].line_size < 0:
-        return frame.reformat(format="gray16le").to_ndarray().astype(np.float32) / 257
+        # Not "gray16": the threads of libswscale 9 race in most conversions to it.
+        return frame.reformat(format="gray").to_ndarray().astype(np.float32)
     if name.endswith("be"):
         frame = frame.reformat(format=name[:-2] + "le")
     bits = frame.format.components[0].bits
     rows = np.frombuffer(frame.planes[0], "u1" if bits == 8 else "<u2").reshape(frame.height, -1)
-    y = rows[:, : frame.width].astype(np.float32)  # rows are padded
+    y = rows[:, : frame.width]  # rows are padded
     if name.startswith("gray"):
-        return y
+        return y.astype(np.float32)
     if name.startswith("yuvj") or frame.color_range == 2:  # AVCOL_RANGE_JPEG: full range
-        return y * np.float32(255 / (2**bits - 1))
-    y *= 255 / (219 * 2.0 ** (bits - 8))
-    y -= 16 * 255 / 219
-    return np.clip(y, 0, 255, out=y)
+        return np.multiply(y, 255 / (2**bits - 1), dtype=np.float32)
+    luminance = np.multiply(y, 255 / (219 * 2.0 ** (bits - 8)), dtype=np.float32)  # black is 16, white 235 of 8 bit
+    luminance -= 16 * 255 / 219
+    return np.clip(luminance, 0, 255, out=luminance)
 
 
 def _upright(image: np.ndarray, frame: Any) -> np.ndarray:
