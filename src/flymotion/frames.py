@@ -52,7 +52,7 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
         array = array.astype(np.float32)
     elif array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
-    finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     if not finite.all():
         raise ValueError(f"{name} has a NaN or infinite pixel in frame {first + int(np.argmin(finite))}")
     return array
@@ -170,9 +170,7 @@ def pair_up(movie: Any, *, cuts: Sequence[int] = ()) -> FramePairs:
     return FramePairs(frames[keep], frames[keep + 1])
 
 
-def random_patches(
-    pairs: FramePairs, size: tuple[int, int], per_pair: int, *, seed: int, first: int = 0
-) -> FramePairs:
+def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, seed: int, first: int = 0) -> FramePairs:
     """Cut patches at random positions out of each pair of frames, the same position in both.
 
     The positions depend on the seed and the number of the pair alone, so a stream cut up differently gives the same
@@ -203,7 +201,7 @@ def random_patches(
     """
     if len(pairs.pixels) != 2 or any(f < s for f, s in zip(pairs.pixels, size, strict=True)):
         raise ValueError(f"frames of shape {pairs.pixels} hold no patch of {size[0]} x {size[1]} pixels")
-    room = np.array(pairs.pixels) - size + 1
+    room = np.subtract(pairs.pixels, size) + 1
     corners = np.concatenate(
         [np.random.default_rng([seed, first + i]).integers(room, size=(per_pair, 2)) for i in range(len(pairs))]
     )

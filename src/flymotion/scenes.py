@@ -310,7 +310,7 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
 
     Parameters
     ----------
-    image : array-like, shape (height, width) or (height, width, 3 or 4)
+    image : array-like, shape (height, width), (height, width, 3 or 4), or (width,) in a one-dimensional world
         Intensities; colours are weighted to luminance (Rec. 601: 0.299, 0.587, 0.114), alpha is ignored.
     pixels_per_spacing : float
         Pixels of the photograph between two neighbouring pixels of the eye.
@@ -325,18 +325,23 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     ValueError
         An image of another shape, or not finite.
     """
-    image = as_frames(image, name="image")
+    image = np.asarray(image)
+    image = as_frames(image[None] if image.ndim == 1 else image, name="image").astype(float)
     if image.ndim == 3 and image.shape[2] in (3, 4):
         image = image[..., :3] @ np.array([0.299, 0.587, 0.114])
     if image.ndim != 2:
         raise ValueError(f"image has shape {image.shape}; expected (height, width) or (height, width, 3 or 4)")
-    mirrored = np.block([[image, image[:, ::-1]], [image[::-1], image[::-1, ::-1]]]).astype(float)
-    modes = np.fft.fftshift(np.fft.fft2(mirrored, norm="forward"))[1:, 1:]  # the Nyquist mode of a mirror image is 0
-    for axis, size in enumerate(image.shape):  # pixel j looks at position j + 1/2
-        k = np.arange(-size + 1, size).reshape((-1, 1) if axis == 0 else (1, -1))
-        modes = modes * np.exp(-1j * math.pi * k * 0.5 / size)
-    height, width = (size / pixels_per_spacing for size in image.shape)
-    return FourierScene(modes, (2 * width, 2 * height), np.array([[0.0, width], [0.0, height]]), wraps=False)
+    image = image[0] if len(image) == 1 else image
+    modes = image
+    for axis, size in enumerate(image.shape):
+        modes = np.concatenate([modes, np.flip(modes, axis)], axis)
+        modes = np.fft.fftshift(np.fft.fft(modes, axis=axis, norm="forward"), axes=axis)
+        modes = np.delete(modes, 0, axis)  # the Nyquist mode of a mirror image is 0
+        k = np.arange(-size + 1, size).reshape([-1 if a == axis else 1 for a in range(image.ndim)])
+        modes = modes * np.exp(-1j * math.pi * k * 0.5 / size)  # pixel j looks at position j + 1/2
+    sizes = [size / pixels_per_spacing for size in reversed(image.shape)]
+    extent = np.array([[0.0, size] for size in sizes])
+    return FourierScene(modes, tuple(2 * size for size in sizes), extent, wraps=False)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
