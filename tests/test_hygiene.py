@@ -34,7 +34,7 @@ import json
 import numpy as np
 import flymotion
 X = np.random.default_rng(0).standard_normal((60, 5))
-model = flymotion.NonnegativeSimilarityMatching(2, random_state=0).fit(X)
+model = flymotion.NonnegativeSimilarityMatching(2).fit(X)
 print(json.dumps({"file": flymotion.__file__, "outputs": model.transform(X).tolist()}))
 """
 

@@ -5,13 +5,16 @@ S needs only the block's Gram matrix G and the projections ``P = S_0 chi``:
 
 .. math:: S_t \chi_t = l^t S_0 \chi_t + \sum_{s<t} l^{t-1-s} \theta_s G_{st},
 
-with the forgetting factor l. This is the per-sample algorithm exactly, for any block size.
+with the forgetting factor l. This is the per-sample algorithm exactly, for any block size. Where chi has fewer entries m
+than the block has samples, its entries are the shorter way to write the change of S down, and take G's place:
 
 ==========  ==========  =============================================================================
 ``P``       (B, K)      projections on the state at the start of the block
-``G``       (B, B)      inner products of the block's samples
+``Q``       (B, B)      the Gram matrix of the block's samples,
+            (B, m < B)  or the samples themselves
 ``R``       (K, K)      float64, updated in place
 ``D``       (K, B)      outputs, each forgotten up to now; at the end ``S = gain S_0 + D chi``
+            (K, m < B)  or the change itself; at the end ``S = gain S_0 + D``
 ``gain``    (K,)        what is left of ``S_0``
 ==========  ==========  =============================================================================
 """
@@ -112,7 +115,7 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
 
 
 @_compiled
-def recurse(P, G, R, forgetting, floor, recruit_above, nonnegative, max_iter):
+def recurse(P, Q, R, forgetting, floor, recruit_above, nonnegative, max_iter):
     """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the number of unsolved samples.
 
     A sample of norm 0 changes nothing. A unit whose share of the trace of R falls below ``floor`` stops forgetting. A unit
@@ -120,19 +123,21 @@ def recurse(P, G, R, forgetting, floor, recruit_above, nonnegative, max_iter):
     ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for ``|theta|^2 = |chi|^2``.
     """
     n_samples, n_units = P.shape
-    outputs = np.zeros_like(P)
-    D = np.zeros((n_units, n_samples), dtype=P.dtype)
+    width = Q.shape[1]
+    outputs = np.zeros((n_samples, n_units), P.dtype)
+    D = np.zeros((n_units, width), P.dtype)
     gain = np.ones(n_units)
+    decay = np.ones(n_units)
     b = np.zeros(n_units)
     theta = np.zeros(n_units)
-    decay = np.ones(n_units)
     L = np.zeros((n_units, n_units))
-    units = np.zeros(n_units, dtype=np.int64)
-    active = np.zeros(n_units, dtype=np.int64)
+    units = np.zeros(n_units, np.int64)
+    active = np.zeros(n_units, np.int64)
     unsolved = 0
-    zero = outputs[0, 0]  # in the precision of the block
     for t in range(n_samples):
-        norm2 = float(G[t, t])
+        used = width if width < n_samples else t  # columns of D that are in use
+        q = Q[t]
+        norm2 = float(q @ q if width < n_samples else q[t])
         if not norm2 > 0.0:
             continue
         count = 0
@@ -143,15 +148,14 @@ def recurse(P, G, R, forgetting, floor, recruit_above, nonnegative, max_iter):
             if R[a, a] > 0.0:
                 units[count] = a
                 count += 1
-                inner = zero
-                for s in range(t):
-                    inner += D[a, s] * G[t, s]
+                inner = outputs[t, a]  # zero, in the precision of the block
+                for s in range(used):
+                    inner += D[a, s] * q[s]
                 b[a] = gain[a] * P[t, a] + inner
-        if nonnegative:
-            if not solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
-                unsolved += 1
-        else:
+        if not nonnegative:
             solve_linear(R, b, units, count, L, theta)
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
+            unsolved += 1
         if count < n_units:
             residual = norm2
             for a in range(n_units):
@@ -163,15 +167,19 @@ def recurse(P, G, R, forgetting, floor, recruit_above, nonnegative, max_iter):
                         break
         if forgetting < 1.0:
             for a in range(n_units):
-                decay[a] = forgetting if R[a, a] * forgetting > floor * trace else 1.0
-                gain[a] *= decay[a]
-                for s in range(t):
-                    D[a, s] *= decay[a]
+                decay[a] = np.sqrt(forgetting) if R[a, a] * forgetting > floor * trace else 1.0
+                gain[a] *= decay[a] ** 2
+                for s in range(used):
+                    D[a, s] *= decay[a] ** 2
         for a in range(n_units):
             outputs[t, a] = theta[a]
-            D[a, t] = theta[a]
+            if width == n_samples:
+                D[a, t] = theta[a]
+            elif theta[a] != 0.0:
+                for s in range(width):
+                    D[a, s] += outputs[t, a] * q[s]
             for c in range(n_units):
-                R[a, c] = np.sqrt(decay[a] * decay[c]) * R[a, c] + theta[a] * theta[c]
+                R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]
     return outputs, D, gain, unsolved
 
 

@@ -54,7 +54,7 @@ class OuterProducts:
     """
 
     def __init__(self, u: Any, v: Any) -> None:
-        self.xp = array_namespace(u, v)
+        array_namespace(u, v)  # refuses factors of two libraries
         if u.ndim not in (2, 3) or tuple(u.shape[:-1]) != tuple(v.shape[:-1]):
             raise ValueError(
                 f"factors have shapes {tuple(u.shape)} and {tuple(v.shape)}; expected (n_samples, n) or "
@@ -63,6 +63,11 @@ class OuterProducts:
         self.u, self.v = u, v
 
     # -- as a collection of samples ------------------------------------------------------------------------------
+
+    @property
+    def xp(self) -> Any:
+        """The array-API namespace of the factors."""
+        return array_namespace(self.u)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,7 +100,8 @@ class OuterProducts:
 
     def astype(self, dtype: Any) -> OuterProducts:
         """Return the samples in another precision."""
-        return OuterProducts(self.xp.astype(self.u, dtype), self.xp.astype(self.v, dtype))
+        xp = self.xp
+        return OuterProducts(xp.astype(self.u, dtype, copy=False), xp.astype(self.v, dtype, copy=False))
 
     def to_numpy(self) -> OuterProducts:
         """Return the samples as numpy arrays on the CPU."""
@@ -112,12 +118,11 @@ class OuterProducts:
     def project(self, filters: Any) -> Any:
         """Inner products with filters, shape (K, n_u, n_v); returns shape (n_samples, K)."""
         k, n_u, n_v = filters.shape
-        flat = self.xp.reshape(filters, (k * n_u, n_v)).T
+        xp = self.xp
         # (..., n_v) @ (n_v, K n_u), then the row-wise dot with u
-        pushed = self.xp.reshape(self.v @ flat, (*self.v.shape[:-1], k, n_u))
-        if self.u.ndim == 3:
-            return self.xp.sum(pushed @ self.u[..., None], axis=1)[..., 0]
-        return (pushed @ self.u[:, :, None])[..., 0]
+        pushed = xp.reshape(self.v @ xp.reshape(filters, (k * n_u, n_v)).T, (*self.v.shape[:-1], k, n_u))
+        inner = xp.vecdot(pushed, self.u[..., None, :])
+        return inner if self.u.ndim == 2 else xp.sum(inner, axis=1)
 
     def gram(self, other: OuterProducts | None = None) -> Any:
         """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
@@ -139,7 +144,7 @@ class OuterProducts:
     def norms(self) -> Any:
         """Euclidean norm of each chi, shape (n_samples,)."""
         if self.u.ndim == 2:
-            squares = self.xp.sum(self.u**2, axis=1) * self.xp.sum(self.v**2, axis=1)
+            squares = self.xp.vecdot(self.u, self.u) * self.xp.vecdot(self.v, self.v)
         else:
             among_u = self.u @ self.xp.matrix_transpose(self.u)
             among_v = self.v @ self.xp.matrix_transpose(self.v)
@@ -191,8 +196,12 @@ class Vectors:
     """Plain vectors, shape (n_samples, n_features), with the operations of :class:`OuterProducts`."""
 
     def __init__(self, x: Any) -> None:
-        self.xp = array_namespace(x)
         self.x = x
+
+    @property
+    def xp(self) -> Any:
+        """The array-API namespace of the vectors."""
+        return array_namespace(self.x)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -218,7 +227,7 @@ class Vectors:
 
     def astype(self, dtype: Any) -> Vectors:
         """Return the samples in another precision."""
-        return Vectors(self.xp.astype(self.x, dtype))
+        return Vectors(self.xp.astype(self.x, dtype, copy=False))
 
     def to_numpy(self) -> Vectors:
         """Return the samples as a numpy array on the CPU."""
@@ -243,7 +252,11 @@ class Vectors:
 
     def norms(self) -> Any:
         """Euclidean norm of each vector, shape (n_samples,)."""
-        return self.xp.sqrt(self.xp.sum(self.x**2, axis=1))
+        return self.xp.sqrt(self.xp.vecdot(self.x, self.x))
+
+    def dense(self) -> Any:
+        """Return the vectors themselves, shape (n_samples, n_features)."""
+        return self.x
 
 
 def _change(x: Any, x_next: Any) -> tuple[Any, Any]:

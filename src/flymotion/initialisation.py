@@ -4,12 +4,12 @@ Random filters often fall into a bad optimum of NSM (two units learn the same di
 dead units on nonnegative data. Both are avoided by looking at the first samples before learning from them:
 
 1. *Principal components* of the warm-up, uncentred, and the samples' scores on them. SM starts there.
-2. *Rotation* of the scores to the axes on which they are sparsest, i.e. least in sum of absolute values. Where
-   eigenvalues are equal, as with several directions of motion, one motion a pair, these are the single motions. (Fourth
-   powers, as in quartimax, follow a few samples of high contrast instead.)
-3. *Halves*: a nonnegative unit for the positive and one for the negative part of each rotated component. As few
-   components as give K halves that matter: K / 2 where both signs occur (motion and its reverse), up to K where the
-   data are one-sided (plain nonnegative data).
+2. *Opposites*. Where both signs occur, as of motion and its reverse, K / 2 components make K units: one for the positive
+   and one for the negative part of each. First they are rotated to the axes on which the scores are sparsest, i.e. least in
+   sum of absolute values; where eigenvalues are equal, as with several directions of motion, one motion a pair, these
+   are the single motions. (Fourth powers, as in quartimax, follow a few samples of high contrast instead.)
+3. *Clusters*. Where the data are one-sided, as plain nonnegative data are, or span fewer than K / 2 directions, the units
+   start from the K-means clusters of the scores' directions.
 
 The outputs that this gives to the warm-up are the initial state, ``S = sum theta chi'`` and ``R = sum theta theta'``.
 """
@@ -21,8 +21,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.cluster import KMeans
 
 __all__ = ["sparsest_rotation", "warm_start", "warm_up_length"]
+
+ONE_SIDED = 0.1
+"""Energy of the weaker half of a component, relative to the stronger, below which it has one sign."""
 
 DENSE = 1500
 """Size up to which an eigenproblem is solved whole."""
@@ -51,7 +55,10 @@ def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndar
         Outputs; 0 for units that the samples leave unused.
     """
     scores = _principal_scores(samples, n_components)
-    theta = _halves(scores, n_components) if nonnegative else scores
+    theta = scores
+    if nonnegative:
+        theta = _opposites(scores, n_components)
+        theta = _clusters(scores, n_components) if theta is None else theta
     return np.pad(theta, ((0, 0), (0, n_components - theta.shape[1])))
 
 
@@ -73,17 +80,29 @@ def _principal_scores(samples: Any, k: int) -> np.ndarray:
     return scores * np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
 
 
-def _halves(scores: np.ndarray, n: int) -> np.ndarray:
-    """Nonnegative outputs, shape (n_samples, <= n): the strongest halves of rotated components."""
-    for m in range((n + 1) // 2, n + 1):
-        rotated = sparsest_rotation(scores[:, :m])
-        halves = np.concatenate([np.maximum(rotated, 0), np.maximum(-rotated, 0)], axis=1)
-        energy = (halves**2).sum(axis=0)
-        twin = np.roll(energy, energy.size // 2)
-        if (energy > 0.1 * twin).sum() >= n:
-            break
-    strongest = np.argsort(-energy, kind="stable")[:n]
-    return halves[:, strongest[energy[strongest] > 0]]
+def _opposites(scores: np.ndarray, n: int) -> np.ndarray | None:
+    """Outputs of the strongest halves of rotated components, shape (n_samples, n); None for one-sided data."""
+    m = (n + 1) // 2
+    rotated = sparsest_rotation(scores[:, :m])
+    halves = np.concatenate([np.maximum(rotated, 0), np.maximum(-rotated, 0)], axis=1)
+    energy = (halves**2).sum(axis=0)
+    if energy.size < n or (energy < ONE_SIDED * np.roll(energy, energy.size // 2)).any():
+        return None
+    return halves[:, np.argsort(-energy, kind="stable")[:n]]
+
+
+def _clusters(scores: np.ndarray, n: int) -> np.ndarray:
+    """Outputs of K-means clusters of the scores' directions, shape (n_samples, <= n): a sample's norm, or 0."""
+    norms = np.linalg.norm(scores, axis=1)
+    lit = norms > 0
+    if not lit.any():
+        return np.zeros((len(scores), 0))
+    directions = scores[lit] / norms[lit, None]
+    n = min(n, len(np.unique(directions.round(6), axis=0)))
+    labels = KMeans(n, n_init=10, random_state=0).fit_predict(directions, sample_weight=norms[lit] ** 2)
+    theta = np.zeros((len(scores), n))
+    theta[np.flatnonzero(lit), labels] = norms[lit]
+    return theta
 
 
 def sparsest_rotation(scores: np.ndarray, *, n_sweeps: int = 20, n_angles: int = 90) -> np.ndarray:

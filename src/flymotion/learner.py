@@ -137,10 +137,7 @@ class MotionLearner(BaseEstimator):
                     self.cut()
                 self._learn(frames)
             self.cut()
-        if not self.n_pairs_seen_:
-            raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
-        self._settle()
-        return self
+        return self.finish()
 
     def partial_fit(self, frames: Any, y: Any = None) -> Self:
         """Learn from the next frames of a stream; the last frame is remembered, see ``cut``.
@@ -168,6 +165,19 @@ class MotionLearner(BaseEstimator):
     def cut(self) -> Self:
         """Mark a cut: the next frame does not follow the last one."""
         self._last = None
+        return self
+
+    def finish(self) -> Self:
+        """End a stream: learn from what was seen even if the warm-up is not complete.
+
+        Raises
+        ------
+        ValueError
+            No pair of frames seen.
+        """
+        if not getattr(self, "n_pairs_seen_", 0):
+            raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
+        self._settle()
         return self
 
     def _reset(self) -> None:

@@ -204,7 +204,7 @@ class ExponentialNoise(FourierScene):
     ndim : int
         1 or 2.
     period : float, optional
-        Period along each axis [pixel spacings]; by default 16384 in one dimension, 256 in two.
+        Period along each axis [pixel spacings]; by default 131072 in one dimension, 256 in two.
     sharpest : float
         Narrowest acceptance width that the series is long enough for [pixel spacings].
     random_state : int, Generator, RandomState or None
@@ -233,7 +233,7 @@ class ExponentialNoise(FourierScene):
     ) -> None:
         if correlation_length <= 0 or ndim not in (1, 2):
             raise ValueError(f"correlation length {correlation_length}, {ndim} dimensions; expected > 0 and 1 or 2")
-        period = period or {1: 16384.0, 2: 256.0}[ndim]
+        period = period or {1: 131072.0, 2: 256.0}[ndim]
         rng = as_generator(random_state)
         half = math.ceil(8.6 / sharpest * period / (2 * math.pi))  # where the optics damp modes to 1e-16
         omega = np.fft.fftfreq(2 * half + 1, 1 / (2 * half + 1)) * (2 * math.pi / period)

@@ -19,10 +19,12 @@ and 6) at the constant rate ``eta = 1 - l``. A sample of norm zero changes nothi
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Self
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -38,12 +40,15 @@ FLOOR = 1e-9
 UNEXPLAINED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """Share of a sample's squared norm that counts as a new direction, by precision."""
 
+CACHED = 2**18
+"""Entries of the state that are added to at a time."""
+
 
 class _State:
     """The sufficient statistics of one learner, advanced block by block."""
 
     def __init__(self, S: Any, R: np.ndarray, xp: Any, dtype: Any) -> None:
-        self.xp, self.dtype = xp, dtype
+        self.dtype = dtype
         self.S = xp.astype(S, xp.float64)  # wider than float32 samples, so that long streams do not stall
         self.work = xp.astype(S, dtype, copy=False) if dtype != xp.float64 else self.S
         self.R = R
@@ -51,7 +56,7 @@ class _State:
 
     def copy(self) -> _State:
         """Return an independent copy."""
-        twin = _State(self.xp.astype(self.S, self.xp.float64, copy=True), self.R.copy(), self.xp, self.dtype)
+        twin = _State(self.S, self.R.copy(), array_namespace(self.S), self.dtype)
         twin.n_samples_seen = self.n_samples_seen
         return twin
 
@@ -59,36 +64,45 @@ class _State:
         """Learn from samples; return the outputs as they were while learning, and how many did not converge."""
         from flymotion._recursion import recurse
 
-        size = block_size(int(np.prod(self.S.shape[1:])))
+        n_features = int(np.prod(self.S.shape[1:]))
+        size = block_size(n_features)
         outputs, unsolved = [], 0
         for start in range(0, len(samples), size):
             block = samples[start : start + size]
-            P, G = to_numpy(block.project(self.work)), to_numpy(block.gram())
+            P = to_numpy(block.project(self.work))
+            Q = to_numpy(block.dense() if n_features < len(block) else block.gram())
             theta, D, gain, n = recurse(
-                P, G, self.R, forgetting, FLOOR, UNEXPLAINED[P.dtype], nonnegative, max_iter
+                P, Q, self.R, forgetting, FLOOR, UNEXPLAINED[P.dtype], nonnegative, max_iter
             )
-            self._add(block, D.T, gain)
-            self.n_samples_seen += int(np.count_nonzero(G.diagonal()))
+            self._add(block, D, gain)
+            self.n_samples_seen += int(np.count_nonzero(Q.any(axis=1) if D.shape[1] < len(block) else Q.diagonal()))
             outputs.append(theta)
             unsolved += n
         return np.concatenate(outputs), unsolved
 
     def _add(self, block: Any, D: np.ndarray, gain: np.ndarray) -> None:
+        """Add what a block changed, as many units at a time as stay in the processor's cache."""
         if (gain != 1.0).any():
-            self.S *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.xp.float64)
-        self.S += block.accumulate(self._like(np.ascontiguousarray(D), self.dtype))
-        if self.work is not self.S:
-            self.work[...] = self.S
+            self.S *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.S.dtype)
+        step = max(1, CACHED // math.prod(self.S.shape[1:]))
+        for units in (slice(a, a + step) for a in range(0, len(D), step)):
+            if D.shape[1] < len(block):
+                change = self._like(D[units].reshape(-1, *self.S.shape[1:]), self.dtype)
+            else:
+                change = block.accumulate(self._like(D[units], self.dtype).T)
+            self.S[units] += change
+            if self.work is not self.S:
+                self.work[units] = self.S[units]
 
     def _like(self, array: np.ndarray, dtype: Any) -> Any:
         if isinstance(self.S, np.ndarray):
             return array
-        return self.xp.asarray(array, dtype=dtype, device=self.S.device)
+        return array_namespace(self.S).asarray(array, dtype=dtype, device=self.S.device)
 
 
 def block_size(n_features: int) -> int:
     """Samples a block: more where the state is large, since adding to it is done once a block."""
-    return int(np.clip(n_features // 1024, 128, 1024))
+    return int(np.clip(n_features // 1024, 128, 1024)) if n_features > 1024 else 1024
 
 
 class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

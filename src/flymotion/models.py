@@ -1,0 +1,173 @@
+"""Saving and loading a learner: one file of plain arrays and a JSON header, no code.
+
+The file is a numpy ``.npz`` archive, whatever its name. It holds everything that learning goes on from, so that
+``fit(a); save; load; partial_fit(b)`` equals ``fit(a); partial_fit(b)`` to the bit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flymotion.features import OuterProducts, to_numpy
+from flymotion.frames import FramePairs
+from flymotion.learner import MotionLearner
+from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
+from flymotion.similarity import NonnegativeSimilarityMatching, _State
+
+__all__ = ["FORMAT", "ModelError", "load", "save"]
+
+FORMAT = 1
+"""Version of the file format."""
+
+
+class ModelError(ValueError):
+    """A model file that cannot be read or written; names the file and the reason."""
+
+
+def save(learner: MotionLearner, path: str | os.PathLike[str]) -> Path:
+    """Write a learner to exactly this path, in one step: a file that was there stays whole until the new one is.
+
+    Parameters
+    ----------
+    learner : MotionLearner
+        Fitted, or amid a stream.
+    path : path
+        Where to.
+
+    Raises
+    ------
+    ModelError
+        A learner that has seen nothing, or parameters that JSON cannot hold.
+    """
+    path = Path(path)
+    if not hasattr(learner, "n_pairs_seen_"):
+        raise ModelError(f"{path}: the learner has seen no frames; fit it before saving")
+    header, arrays = _pack(learner)
+    try:
+        text = json.dumps(header)
+    except TypeError as error:
+        raise ModelError(f"{path}: parameters must be numbers, text or None ({error})") from error
+    arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return path
+
+
+def load(path: str | os.PathLike[str]) -> MotionLearner:
+    """Read a learner from a file that :func:`save` wrote.
+
+    Raises
+    ------
+    ModelError
+        A file that is missing, truncated, not a model, or of a newer format.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays["header"].tobytes())
+    except FileNotFoundError:
+        raise ModelError(f"{path}: no such file") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        raise ModelError(f"{path}: not a flymotion model, or a truncated one ({type(error).__name__})") from error
+    if header.get("format") != FORMAT:
+        raise ModelError(f"{path}: format {header.get('format')!r}; this flymotion reads format {FORMAT}")
+    return _unpack(header, arrays)
+
+
+def _pack(learner: MotionLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from flymotion import __version__
+
+    network = learner.network_
+    state = getattr(network, "_state", None)
+    params = learner.get_params()
+    if not isinstance(params["random_state"], int | None):
+        params["random_state"] = None  # seed_ holds what was drawn from it
+    header = {
+        "format": FORMAT,
+        "flymotion": __version__,
+        "params": params,
+        "counts": [learner.n_pairs_seen_, learner.n_frames_seen_, learner.seed_],
+        "pixels": list(getattr(learner, "pixels_", ())),
+        "dtype": None if state is None else str(np.dtype(state.dtype)),
+        "n_samples_seen": 0 if state is None else state.n_samples_seen,
+    }
+    arrays: dict[str, np.ndarray] = {"kept": np.array(learner._kept)}
+    if learner._last is not None:
+        arrays["last"] = learner._last
+    if learner._known is not None:
+        arrays |= _pack_pairs("known", learner._known)
+    if learner._waiting:
+        arrays |= _pack_pairs("waiting", FramePairs.concatenate(learner._waiting))
+    if hasattr(learner, "whitening_"):
+        arrays |= {"mean": learner.whitening_.mean_, "matrix": learner.whitening_.matrix_}
+        arrays["contrast"] = np.array(learner.contrast_.contrast_)
+    if state is not None:
+        arrays |= {"S": to_numpy(state.S), "R": state.R}
+    elif getattr(network, "_waiting", []):
+        chi = OuterProducts.concatenate(network._waiting)
+        arrays |= {"u": chi.u, "v": chi.v}
+    return header, arrays
+
+
+def _pack_pairs(name: str, pairs: FramePairs) -> dict[str, np.ndarray]:
+    packed = {f"{name}_before": pairs.before, f"{name}_after": pairs.after}
+    return packed if pairs.motion is None else packed | {f"{name}_motion": pairs.motion}
+
+
+def _unpack_pairs(name: str, arrays: dict[str, np.ndarray]) -> FramePairs | None:
+    if f"{name}_before" not in arrays:
+        return None
+    return FramePairs(arrays[f"{name}_before"], arrays[f"{name}_after"], arrays.get(f"{name}_motion"))
+
+
+def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLearner:
+    learner = MotionLearner(**header["params"])
+    learner._reset()
+    learner.n_pairs_seen_, learner.n_frames_seen_, learner.seed_ = header["counts"]
+    if header["pixels"]:
+        learner.pixels_ = tuple(header["pixels"])
+    learner._kept = list(arrays["kept"])
+    learner._last = arrays.get("last")
+    learner._known = _unpack_pairs("known", arrays)
+    waiting = _unpack_pairs("waiting", arrays)
+    learner._waiting = [] if waiting is None else [waiting]
+    if "matrix" in arrays:
+        learner.whitening_ = ZCAWhitening(learner.regularization)
+        learner.whitening_.mean_, learner.whitening_.matrix_ = arrays["mean"], arrays["matrix"]
+        learner.contrast_ = ContrastNormalization(learner.half_saturation)
+        learner.contrast_.contrast_ = float(arrays["contrast"])
+        learner.whitening_.n_features_in_ = learner.contrast_.n_features_in_ = len(arrays["mean"])
+    _unpack_network(learner.network_, header, arrays)
+    return learner
+
+
+def _unpack_network(
+    network: NonnegativeSimilarityMatching, header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
+    if "S" in arrays:
+        S = arrays["S"]
+        network._state = _State(S, arrays["R"], OuterProducts(S[0], S[0]).xp, np.dtype(header["dtype"]))
+        network._state.n_samples_seen = header["n_samples_seen"]
+        shape = S.shape[1:]
+    elif "u" in arrays:
+        chi = OuterProducts(arrays["u"], arrays["v"])
+        network._waiting = [chi]
+        shape = chi.feature_shape
+    else:
+        return
+    network.feature_shape_ = tuple(int(s) for s in shape)
+    network.n_features_in_ = int(np.prod(shape))

@@ -1,0 +1,81 @@
+"""Factories of samples, pairs and worlds that several test files share. They keep nothing, so they live all session."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from flymotion.eyes import Line
+from flymotion.features import OuterProducts
+from flymotion.motions import Translation
+from flymotion.render import sample_pairs
+from flymotion.scenes import ExponentialNoise
+
+
+def factors(rank, n_samples, n, rng):
+    shape = (n_samples, n) if rank == 1 else (n_samples, rank, n)
+    return rng.standard_normal(shape) * np.linspace(1.5, 0.5, n)
+
+
+@pytest.fixture(scope="session")
+def make_vectors():
+    """Gaussian vectors whose variance falls along the axes, about a mean that is not 0."""
+
+    def make(n_samples=150, n_features=12, *, seed=0, dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n_samples, n_features)) * np.linspace(2.0, 0.2, n_features) + 0.3
+        return X.astype(dtype)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_products():
+    """Outer products of Gaussian factors of one rank; u has n pixels and v has n_v."""
+
+    def make(n_samples=150, n=4, n_v=3, *, rank=1, seed=0, dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        u, v = (factors(rank, n_samples, size, rng).astype(dtype) for size in (n, n_v))
+        return OuterProducts(u, v)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_samples(make_vectors, make_products):
+    """Samples of 12 features by the name of their kind, with chi as a dense array."""
+    kinds = {
+        "vectors": lambda **how: (x := make_vectors(**how), x),
+        "rank 1": lambda **how: (x := make_products(**how), x.dense()),
+        "rank 2": lambda **how: (x := make_products(rank=2, **how), x.dense()),
+    }
+
+    def make(kind="vectors", **how):
+        return kinds[kind](**how)
+
+    return make
+
+
+def whitened(pairs):
+    """Whiten (ZCA) with the covariance of the frames before."""
+    values, vectors = np.linalg.eigh(np.cov(pairs.before.T, bias=True))
+    Z = (vectors / np.sqrt(values)) @ vectors.T
+    return pairs.map(lambda frames: (frames - pairs.before.mean(axis=0)) @ Z)
+
+
+@pytest.fixture(scope="session")
+def make_noise_pairs():
+    """Whitened pairs of world L1 (and, with other numbers, L2) of the claims."""
+
+    def make(n_pairs=10_000, n=5, *, sigma=0.8, max_shift=0.1, seed=0):
+        scene = ExponentialNoise(3.0, period=4096.0, random_state=seed)
+        motion = Translation(max_shift, ndim=1)
+        return whitened(sample_pairs(scene, Line(n, sigma=sigma), motion, n_pairs, random_state=seed))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def pickled():
+    """Send an object through pickle and back."""
+    return lambda thing: pickle.loads(pickle.dumps(thing))

@@ -1,0 +1,250 @@
+"""PCA and K-means of chi against numpy and scikit-learn on chi written out, and the contract of estimators."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from flymotion import _checks
+from flymotion.features import OuterProducts
+from flymotion.rivals import OuterProductKMeans, OuterProductPCA
+
+
+def products(n_samples=400, n=4, *, rank=1, seed=0, dtype=float):
+    rng = np.random.default_rng(seed)
+    u, v = rng.normal(size=(2, n_samples, rank, n)) * np.geomspace(1, 0.3, n)
+    return OuterProducts(u.astype(dtype).squeeze(1), v.astype(dtype).squeeze(1)) if rank == 1 else OuterProducts(u, v)
+
+
+def opposed(n_samples=300, n=4, seed=0):
+    """Two clusters, plus and minus one generator, that are far apart."""
+    rng = np.random.default_rng(seed)
+    sign = rng.choice([-1.0, 1.0], size=(n_samples, 1))
+    u = sign * (np.arange(1.0, n + 1) + 0.1 * rng.normal(size=(n_samples, n)))
+    return OuterProducts(u, 1 + 0.1 * rng.normal(size=(n_samples, n))), sign[:, 0]
+
+
+ESTIMATORS = [OuterProductPCA(2), OuterProductKMeans(2, n_init=2, random_state=0)]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_estimators_keep_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def attributes(estimator):
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+
+
+def assert_same(first, second, **tolerance):
+    assert attributes(first).keys() == attributes(second).keys()
+    for name, value in attributes(first).items():
+        np.testing.assert_allclose(value, attributes(second)[name], err_msg=name, **tolerance)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+class TestBoth:
+    def test_outer_products_and_chi_written_out_give_the_same(self, estimator):
+        chi = products()
+        factors = pickle.loads(pickle.dumps(estimator.fit(chi)))
+        assert factors.generators_.shape == (2, 4, 4)
+        outputs = factors.transform(chi)
+        np.testing.assert_allclose(factors.transform(chi.dense()), outputs, atol=1e-9)
+        plain = estimator.fit(chi.dense())
+        np.testing.assert_allclose(plain.transform(chi.dense()), outputs, atol=1e-9)
+        assert plain.score(chi.dense()) == pytest.approx(factors.score(chi))
+
+    def test_blocks_change_nothing(self, estimator, monkeypatch):
+        whole = pickle.loads(pickle.dumps(estimator.fit(products())))
+        monkeypatch.setattr(_checks, "BLOCK_ENTRIES", 100)
+        assert_same(estimator.fit(products()), whole, rtol=1e-9, atol=1e-9)
+
+    def test_factors_of_higher_rank(self, estimator):
+        chi = products(rank=2)
+        factors = pickle.loads(pickle.dumps(estimator.fit(chi))).transform(chi)
+        np.testing.assert_allclose(estimator.fit(chi.dense()).transform(chi.dense()), factors, atol=1e-9)
+
+    def test_single_precision(self, estimator):
+        double = pickle.loads(pickle.dumps(estimator.fit(products()))).transform(products())
+        single = estimator.fit(products(dtype=np.float32)).transform(products(dtype=np.float32))
+        np.testing.assert_allclose(single, double, atol=2e-3)
+
+    def test_samples_are_never_changed(self, estimator):
+        chi = products()
+        chi.u.flags.writeable = chi.v.flags.writeable = False
+        estimator.fit(chi).transform(chi)
+
+    def test_no_samples_are_an_error_in_fit_and_no_outputs_in_transform(self, estimator):
+        assert estimator.fit(products()).transform(products()[:0]).shape == (0, 2)
+        with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+            estimator.fit(products()[:0])
+
+    def test_bad_samples_are_named(self, estimator):
+        chi = products()
+        chi.u[7, 1] = np.nan
+        with pytest.raises(ValueError, match="NaN or infinity in sample 7"):
+            estimator.fit(chi)
+        with pytest.raises(ValueError, match="masked"):
+            estimator.fit(np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1))
+
+    def test_other_shapes_are_refused(self, estimator):
+        estimator.fit(products(n=4))
+        wide = OuterProducts(np.ones((3, 2)), np.ones((3, 8)))
+        with pytest.raises(ValueError, match=r"\(2, 8\), but .* is expecting 16 features \(4, 4\)"):
+            estimator.transform(wide)
+
+    def test_nothing_before_fit(self, estimator):
+        with pytest.raises(NotFittedError):
+            type(estimator)().transform(products())
+
+    def test_torch_tensors(self, estimator):
+        torch = pytest.importorskip("torch")
+        chi = products()
+        tensors = OuterProducts(torch.from_numpy(chi.u), torch.from_numpy(chi.v))
+        expected = pickle.loads(pickle.dumps(estimator.fit(chi)))
+        assert_same(estimator.fit(tensors), expected, rtol=1e-9, atol=1e-9)
+
+    def test_plain_vectors_have_no_generators(self, estimator):
+        with pytest.raises(AttributeError, match="only for OuterProducts"):
+            _ = estimator.fit(products().dense()).generators_
+
+
+# -- PCA -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "n"), [(60, 9), (400, 4), (500, 13)], ids=["few samples", "few features", "Lanczos"]
+)
+def test_pca_is_the_singular_value_decomposition_of_chi(n_samples, n):
+    chi = products(n_samples, n)
+    pca = OuterProductPCA(3).fit(chi)
+    _, values, vectors = np.linalg.svd(chi.dense(), full_matrices=False)
+    np.testing.assert_allclose(pca.singular_values_, values[:3], rtol=1e-9)
+    np.testing.assert_allclose(np.abs((pca.components_ * vectors[:3]).sum(axis=1)), 1, rtol=1e-9)
+    np.testing.assert_allclose(pca.explained_energy_, values[:3] ** 2 / n_samples, rtol=1e-9)
+    np.testing.assert_allclose(pca.explained_energy_ratio_, values[:3] ** 2 / (values**2).sum(), rtol=1e-9)
+    assert pca.score(chi) == pytest.approx(pca.explained_energy_.sum())
+
+
+def test_pca_agrees_with_truncated_svd():
+    chi = products(500, 13)
+    ours, theirs = OuterProductPCA(2), TruncatedSVD(2, algorithm="arpack", random_state=0)
+    np.testing.assert_allclose(np.abs(ours.fit_transform(chi)), np.abs(theirs.fit_transform(chi.dense())), atol=1e-8)
+
+
+def test_pca_is_not_centred():
+    chi = OuterProducts(np.full((50, 2), 3.0), np.ones((50, 2)))
+    chi.u[:, 1] = np.random.default_rng(0).normal(size=50)
+    first = OuterProductPCA(1).fit(chi).generators_[0]
+    np.testing.assert_allclose(first, [[0.7, 0.7], [0.0, 0.0]], atol=0.05)
+
+
+def test_largest_entry_of_a_component_is_positive():
+    components = OuterProductPCA(5).fit(products()).components_
+    assert (components.max(axis=1) == np.abs(components).max(axis=1)).all()
+
+
+@pytest.mark.parametrize("n", [3, 13], ids=["few features", "Lanczos"])
+def test_directions_beyond_the_rank_are_zero_and_not_noise(n):
+    chi = products(2, n)
+    many = OuterProducts(np.tile(chi.u, (100, 1)), np.tile(chi.v, (100, 1)))
+    pca = OuterProductPCA(4)
+    with pytest.warns(ConvergenceWarning, match="span 2 of 4 directions"):
+        pca.fit(many)
+    np.testing.assert_array_equal(pca.components_[2:], 0)
+    np.testing.assert_array_equal(pca.singular_values_[2:], 0)
+    np.testing.assert_allclose(pca.components_[:2] @ pca.components_[:2].T, np.eye(2), atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_samples", "n"), [(3, 4), (30, 4), (300, 13)])
+def test_samples_of_nothing_have_no_components(n_samples, n):
+    pca = OuterProductPCA(2)
+    with pytest.warns(ConvergenceWarning, match="span 0 of 2"):
+        pca.fit(OuterProducts(np.zeros((n_samples, n)), np.ones((n_samples, n))))
+    np.testing.assert_array_equal(pca.components_, 0)
+    np.testing.assert_array_equal(pca.explained_energy_ratio_, 0)
+
+
+# -- K-means ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_clusters", [2, 5])
+def test_kmeans_from_the_same_centres_is_that_of_scikit_learn(n_clusters):
+    chi = products()
+    init = chi[:n_clusters].dense()
+    ours = OuterProductKMeans(n_clusters, init=init).fit(chi)
+    theirs = KMeans(n_clusters, init=init, n_init=1, tol=0).fit(chi.dense())
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-6)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-9)
+    np.testing.assert_allclose(ours.transform(chi), theirs.transform(chi.dense()), atol=1e-7)
+    assert ours.score(chi) == pytest.approx(-ours.inertia_)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_best_of_ten_starts_is_as_good_as_that_of_scikit_learn(seed):
+    chi, _ = opposed()
+    ours = OuterProductKMeans(2, random_state=seed).fit(chi)
+    theirs = KMeans(2, n_init=10, random_state=seed).fit(chi.dense())
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-6)
+
+
+def test_kmeans_tells_a_generator_from_its_inverse():
+    chi, sign = opposed()
+    model = OuterProductKMeans(2, random_state=0).fit(chi)
+    labels = model.predict(chi)
+    np.testing.assert_array_equal(labels, model.labels_)
+    assert abs(np.corrcoef(labels, sign)[0, 1]) == pytest.approx(1)
+    plus, minus = model.generators_
+    assert (plus * minus).sum() < -0.99 * np.linalg.norm(plus) * np.linalg.norm(minus)
+
+
+def test_an_empty_cluster_gets_the_farthest_sample():
+    chi = OuterProducts(np.array([[0.0], [0.1], [0.2], [5.0]]), np.ones((4, 1)))
+    model = OuterProductKMeans(2, init=[[0.0], [-100.0]]).fit(chi)
+    np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.1, 5.0])
+
+
+def test_same_seed_same_clusters_and_the_global_stream_is_left_alone():
+    np.random.seed(1)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = OuterProductKMeans(3, n_init=1, random_state=5).fit(products())
+    second = OuterProductKMeans(3, n_init=1, random_state=np.random.default_rng(5)).fit(products())
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_fewer_distinct_samples_than_clusters_warn():
+    chi = OuterProducts(np.repeat([[1.0], [2.0]], 10, axis=0), np.ones((20, 1)))
+    with pytest.warns(ConvergenceWarning, match="only 2 distinct values for 3 clusters"):
+        OuterProductKMeans(3, random_state=0).fit(chi)
+
+
+def test_unsettled_clusters_warn():
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations"):
+        OuterProductKMeans(5, n_init=1, max_iter=1, random_state=0).fit(products())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters is 0"),
+        ({"n_clusters": 500}, "400 samples for 500 clusters"),
+        ({"n_init": 0}, "n_init is 0"),
+        ({"max_iter": 1.5}, "max_iter is 1.5"),
+        ({"init": "random"}, "init is 'random'"),
+        ({"init": np.zeros((2, 3))}, r"init has shape \(2, 3\); expected \(2, 16\)"),
+    ],
+)
+def test_kmeans_says_what_is_wrong(options, message):
+    with pytest.raises(ValueError, match=message):
+        OuterProductKMeans(**options).fit(products())
+
+
+def test_pca_says_what_is_wrong():
+    with pytest.raises(ValueError, match="n_components is 0"):
+        OuterProductPCA(0).fit(products())

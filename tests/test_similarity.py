@@ -1,0 +1,1066 @@
+"""SM and NSM against the paper's equations, written out sample by sample, and everything a stream may bring."""
+
+import itertools
+import tracemalloc
+from functools import cache
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import nnls
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from flymotion import similarity
+from flymotion._recursion import solve_linear, solve_nonnegative
+from flymotion.features import OuterProducts, outer_products
+from flymotion.frames import FramePairs, pair_up
+from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
+
+LEARNERS = [SimilarityMatching, NonnegativeSimilarityMatching]
+KINDS = ["vectors", "rank 1", "rank 2"]
+STATE = ["R_", "S_", "W_", "M_", "components_", "dead_units_", "n_samples_seen_"]
+
+each_learner = pytest.mark.parametrize("Learner", LEARNERS)
+
+
+def mapped(samples, function):
+    """Apply a function to vectors, or to both factors of outer products."""
+    if isinstance(samples, OuterProducts):
+        return OuterProducts(function(samples.u), function(samples.v))
+    return function(samples)
+
+
+def assert_same_state(learner, other):
+    for name in STATE:
+        expected = getattr(other, name)
+        found = np.reshape(getattr(learner, name), np.shape(expected))
+        assert_allclose(found, expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max(initial=0), err_msg=name)
+
+
+def assert_identical(learner, other):
+    for name in STATE:
+        assert_array_equal(getattr(learner, name), getattr(other, name), err_msg=name)
+
+
+def remember(learner):
+    return {name: np.copy(getattr(learner, name)) for name in STATE}
+
+
+def assert_remembered(learner, memory):
+    for name, value in memory.items():
+        assert_array_equal(getattr(learner, name), value, err_msg=name)
+
+
+# The paper's algorithm, written out
+
+
+def fixed_point_of_sm(R, b):
+    return np.linalg.solve(R, b)
+
+
+def fixed_point_of_nsm(R, b):
+    L = np.linalg.cholesky(R)
+    return nnls(L.T, np.linalg.solve(L, b))[0]
+
+
+FIXED_POINT = {SimilarityMatching: fixed_point_of_sm, NonnegativeSimilarityMatching: fixed_point_of_nsm}
+
+
+def equations_15_to_18(chi, W, That, fixed_point):
+    """Averaging over all samples; returns W, M, That and the outputs."""
+    n_units = len(W)
+    W, That, M, outputs = W.copy(), That.copy(), np.zeros((n_units, n_units)), []
+    for x in chi:
+        theta = fixed_point(That[:, None] * (np.eye(n_units) + M), That * (W @ x))  # Eq. 15, times That
+        for a in range(n_units):
+            That[a] += theta[a] ** 2  # Eq. 18
+            W[a] += theta[a] * (x - W[a] * theta[a]) / That[a]  # Eq. 16
+            for other in set(range(n_units)) - {a}:
+                M[a, other] += theta[a] * (theta[other] - M[a, other] * theta[a]) / That[a]  # Eq. 17
+        outputs.append(theta)
+    return W, M, That, np.array(outputs)
+
+
+def section_1_1(chi, W, eta, fixed_point):
+    """Learn at the constant rate eta, from M = 1; W here has a column a unit. Returns W, M and the outputs."""
+    W, M, outputs = W.T.copy(), np.eye(len(W)), []
+    for x in chi:
+        y = fixed_point(M, W.T @ x)  # Eq. 5
+        W += eta * (np.outer(x, y) - W)  # Eq. 6
+        M += eta * (np.outer(y, y) - M)
+        outputs.append(y)
+    return W, M, np.array(outputs)
+
+
+def sums(chi, S, R, forgetting, fixed_point):
+    """Eqs. 15-18 on the sufficient statistics, with forgetting; returns S, R and the outputs."""
+    S, R, outputs = S.reshape(len(R), -1).copy(), R.copy(), []
+    for x in chi:
+        theta = fixed_point(R, S @ x)
+        S = forgetting * S + np.outer(theta, x)
+        R = forgetting * R + np.outer(theta, theta)
+        outputs.append(theta)
+    return S, R, np.array(outputs)
+
+
+def random_filters(n_units, n_features=12):
+    return np.random.default_rng(5).standard_normal((n_units, n_features))
+
+
+@pytest.fixture
+def in_blocks_of(monkeypatch):
+    return lambda size: monkeypatch.setattr(similarity, "block_size", lambda *_, **__: size)
+
+
+each_size = pytest.mark.parametrize("size", [1, 7, 64, 1000])
+each_kind = pytest.mark.parametrize("kind", KINDS)
+each_number = pytest.mark.parametrize("n_units", range(1, 7))
+exactly = {"rtol": 1e-10, "atol": 1e-10}
+
+
+@cache
+def literal(Learner, kind, n_units, make_samples):
+    return equations_15_to_18(
+        make_samples(kind)[1], random_filters(n_units), np.full(n_units, 2.0), FIXED_POINT[Learner]
+    )
+
+
+@each_size
+@each_number
+@each_kind
+@each_learner
+def test_blocks_are_equations_15_to_18_sample_by_sample(make_samples, in_blocks_of, Learner, kind, n_units, size):
+    in_blocks_of(size)
+    W, M, That, outputs = literal(Learner, kind, n_units, make_samples)
+    learner = Learner(n_units, init=random_filters(n_units), init_strength=2.0)
+    assert_allclose(learner.partial_fit_transform(make_samples(kind)[0]), outputs, **exactly)
+    assert_allclose(learner.W_, W, **exactly)
+    assert_allclose(learner.M_, M, **exactly)
+    assert_allclose(np.diag(learner.R_), That, **exactly)
+
+
+@cache
+def constant_rate(Learner, kind, n_units, make_samples):
+    return section_1_1(make_samples(kind)[1], random_filters(n_units), 0.01, FIXED_POINT[Learner])
+
+
+@each_size
+@each_number
+@each_kind
+@each_learner
+def test_forgetting_is_section_1_1_at_a_constant_rate(make_samples, in_blocks_of, Learner, kind, n_units, size):
+    in_blocks_of(size)
+    W, M, outputs = constant_rate(Learner, kind, n_units, make_samples)
+    learner = Learner(n_units, forgetting=0.99, init=random_filters(n_units), init_strength=1 / 0.01)
+    assert_allclose(learner.partial_fit_transform(make_samples(kind)[0]), outputs, **exactly)
+    assert_allclose(0.01 * learner.S_.reshape(n_units, -1), W.T, **exactly)
+    assert_allclose(0.01 * learner.R_, M, **exactly)
+
+
+@cache
+def from_warm_start(Learner, kind, n_units, forgetting, make_samples):
+    samples, chi = make_samples(kind)
+    start = Learner(n_units, warm_up=60)
+    state = start._start(start._check(samples, reset=True))
+    return sums(chi, np.array(state.S), state.R, forgetting, FIXED_POINT[Learner])
+
+
+@each_size
+@each_number
+@each_kind
+@pytest.mark.parametrize("forgetting", [1.0, 0.99])
+@each_learner
+def test_learning_goes_on_from_the_warm_start(make_samples, in_blocks_of, Learner, forgetting, kind, n_units, size):
+    in_blocks_of(size)
+    S, R, outputs = from_warm_start(Learner, kind, n_units, forgetting, make_samples)
+    learner = Learner(n_units, warm_up=60, forgetting=forgetting)
+    found = learner.partial_fit_transform(make_samples(kind)[0])
+    scale = {"rtol": 1e-10, "atol": 1e-10 * np.abs(R).max()}
+    assert_allclose(found, outputs, rtol=1e-10, atol=1e-10 * np.abs(outputs).max())
+    assert_allclose(learner.S_.reshape(n_units, -1), S, **scale)
+    assert_allclose(learner.R_, R, **scale)
+
+
+@each_kind
+@each_learner
+def test_outputs_of_transform_are_equation_15_with_the_state_held_still(make_samples, Learner, kind):
+    samples, chi = make_samples(kind)
+    learner = Learner(3, warm_up=60).fit(samples)
+    S, R = learner.S_.reshape(3, -1), learner.R_
+    expected = [FIXED_POINT[Learner](R, S @ x) for x in chi]
+    assert_allclose(learner.transform(samples), expected, rtol=1e-10, atol=1e-10)
+    assert_identical(learner, Learner(3, warm_up=60).fit(samples))
+
+
+@each_kind
+@each_learner
+def test_outer_products_give_the_numbers_of_dense_chi(make_samples, Learner, kind):
+    samples, chi = make_samples(kind)
+    factored, dense = (Learner(3, warm_up=60).fit(x) for x in (samples, chi))
+    assert_same_state(factored, dense)
+    assert_allclose(factored.transform(samples), dense.transform(chi), **exactly)
+    assert_allclose(factored.score(samples), dense.score(chi), rtol=1e-10)
+
+
+@each_learner
+def test_w_and_m_are_views_of_the_state(make_vectors, Learner):
+    learner = Learner(3, warm_up=60).fit(make_vectors())
+    R, That = learner.R_, np.diag(learner.R_)[:, None]
+    assert_allclose(learner.W_, learner.S_ / That, rtol=1e-14)
+    assert_allclose(learner.M_, (R - np.diag(np.diag(R))) / That, rtol=1e-14)
+    kept = remember(learner)
+    for name in ("S_", "R_", "W_", "M_", "components_"):
+        getattr(learner, name)[:] = 7.0
+    assert_remembered(learner, kept)
+
+
+# The inner problem (B06, B07)
+
+
+@pytest.fixture
+def solve():
+    def linear(R, b):
+        n, theta = len(b), np.zeros(len(b))
+        solve_linear(np.array(R, float), np.array(b, float), np.arange(n), n, np.zeros((n, n)), theta)
+        return theta
+
+    def nonnegative(R, b, sweeps=100):
+        n, theta = len(b), np.zeros(len(b))
+        scratch = np.arange(n), n, np.zeros(n, np.int64), np.zeros((n, n)), theta
+        reached = solve_nonnegative(np.array(R, float), np.array(b, float), *scratch, sweeps)
+        return theta, reached
+
+    return {"linear": linear, "nonnegative": nonnegative}
+
+
+def best_of_all_active_sets(R, b):
+    """Enumerate the active sets; the one minimum of a convex problem satisfies the Karush-Kuhn-Tucker conditions."""
+    n = len(b)
+    candidates = [np.zeros(n)]
+    for units in itertools.chain.from_iterable(itertools.combinations(range(n), k) for k in range(1, n + 1)):
+        theta = np.zeros(n)
+        theta[list(units)] = np.linalg.solve(R[np.ix_(units, units)], b[list(units)])
+        candidates.append(theta)
+    feasible = [theta for theta in candidates if theta.min() >= 0]
+    return min(feasible, key=lambda theta: theta @ R @ theta / 2 - b @ theta)
+
+
+def test_coupled_problem_on_which_synchronous_updates_diverge(solve):
+    R, b = np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2)
+    assert_allclose(solve["linear"](R, b), [1 / 3, 1 / 3], rtol=1e-14)
+    theta, reached = solve["nonnegative"](R, b)
+    assert reached
+    assert_allclose(theta, np.maximum(b - (R - np.eye(2)) @ theta, 0), atol=1e-14)
+    assert_allclose(theta, [1, 0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "R", [[[1, -1], [-1, 1]], [[1, 1], [1, 1]], [[0, 0], [0, 0]], [[4, 2], [2, 1]], [[0, 0], [0, 2]]]
+)
+def test_singular_problems_have_finite_solutions(solve, R):
+    R = np.array(R, float)
+    b = R @ [1.0, 2.0]
+    theta = solve["linear"](R, b)
+    assert np.isfinite(theta).all()
+    assert_allclose(R @ theta, b, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(n=st.integers(1, 6), seed=st.integers(0, 10_000), spread=st.floats(0.0, 5.0))
+def test_nonnegative_solution_is_the_one_minimum_among_all_active_sets(n, seed, spread):
+    """Karush-Kuhn-Tucker: for positive definite R the nonnegative minimum is unique and one active set gives it."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, n)) + spread
+    R, b = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n) * n
+    theta, scratch = np.zeros(n), (np.zeros(n, np.int64), np.zeros((n, n)))
+    assert solve_nonnegative(R, b, np.arange(n), n, *scratch, theta, 10_000)
+    assert_allclose(theta, best_of_all_active_sets(R, b), rtol=1e-7, atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(n=st.integers(1, 6), seed=st.integers(0, 10_000))
+def test_linear_solution_is_that_of_lapack(n, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, n))
+    R, b, theta = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n), np.zeros(n)
+    solve_linear(R, b, np.arange(n), n, np.zeros((n, n)), theta)
+    assert_allclose(theta, np.linalg.solve(R, b), rtol=1e-8, atol=1e-10)
+
+
+@each_learner
+@pytest.mark.parametrize("warm_up", [1, 2, 500])
+def test_outputs_are_finite_at_the_second_pair_whatever_the_first(Learner, warm_up):
+    for seed in range(40):
+        X = np.random.default_rng(seed).standard_normal((2, 25))
+        learner = Learner(2, warm_up=warm_up)
+        outputs = [learner.partial_fit(x[None]).transform(X) for x in X]
+        assert np.isfinite(outputs).all()
+
+
+@pytest.mark.parametrize("strength", [1e-300, 1e-12, 1e-3])
+@each_learner
+def test_a_start_at_almost_nothing_stays_finite(Learner, strength):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        learner = Learner(2, init=rng.standard_normal((2, 9)), init_strength=strength)
+        outputs = learner.partial_fit_transform(rng.standard_normal((30, 9)))
+        assert np.isfinite(outputs).all() & np.isfinite(learner.W_).all() & np.isfinite(learner.components_).all()
+
+
+def coupled_learner(**how):
+    """Three units with overlapping filters, on samples that all of them answer."""
+    rng = np.random.default_rng(0)
+    filters = 1.0 + 0.3 * rng.standard_normal((3, 6))
+    return NonnegativeSimilarityMatching(3, init=filters, **how), 1.0 + rng.standard_normal((40, 6))
+
+
+def test_an_inner_problem_that_is_not_solved_is_a_warning():
+    learner, X = coupled_learner(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"\d+ of 40 samples did not converge in 1 iterations"):
+        learner.partial_fit(X)
+    assert np.isfinite(learner.W_).all()
+
+
+def test_outputs_that_are_not_solved_are_a_warning_in_transform():
+    learner, X = coupled_learner()
+    learner.partial_fit(X).set_params(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        learner.transform(X)
+
+
+def test_outputs_are_the_same_row_by_row():
+    learner, X = coupled_learner()
+    learner.partial_fit(X)
+    assert_allclose(np.concatenate([learner.transform(x[None]) for x in X]), learner.transform(X), atol=1e-12)
+
+
+# The stream (contract 1)
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(cuts=st.lists(st.integers(0, 150), max_size=8), forgetting=st.sampled_from([1.0, 0.97]))
+@each_kind
+@each_learner
+def test_any_split_of_the_stream_gives_the_same_state(make_samples, Learner, kind, cuts, forgetting):
+    samples, _ = make_samples(kind)
+    how = {"forgetting": forgetting, "warm_up": 70}
+    whole, split = Learner(3, **how), Learner(3, **how)
+    outputs = whole.partial_fit_transform(samples)
+    edges = [0, *sorted(cuts), 150]
+    parts = [split.partial_fit_transform(samples[a:b]) for a, b in itertools.pairwise(edges)]
+    assert_same_state(split, whole)
+    late = sum(map(len, parts[: np.searchsorted(edges, 70)]))
+    assert_allclose(np.concatenate(parts)[late:], outputs[late:], **exactly)
+
+
+@pytest.mark.parametrize("size", [1, 7, 70])
+@each_kind
+@each_learner
+def test_equal_batches_give_the_state_of_fit(make_samples, Learner, kind, size):
+    samples, _ = make_samples(kind)
+    learner = Learner(3, warm_up=70)
+    for start in range(0, 150, size):
+        learner.partial_fit(samples[start : start + size])
+    assert_same_state(learner, Learner(3, warm_up=70).fit(samples))
+
+
+@each_learner
+def test_batches_smaller_than_the_number_of_units_are_welcome(make_vectors, Learner):
+    X = make_vectors(101)
+    for size in (1, 2, 10):
+        learner = Learner(4, warm_up=20)
+        for start in range(0, 101, size):
+            learner.partial_fit(X[start : start + size])
+        assert learner.n_samples_seen_ == 101
+        assert_same_state(learner, Learner(4, warm_up=20).fit(X))
+
+
+@each_learner
+@pytest.mark.parametrize("warm_up", [70, 1000])
+def test_fit_is_a_reset_and_as_many_passes_as_asked_for(make_vectors, Learner, warm_up):
+    X, other = make_vectors(), make_vectors(80, 9, seed=1)
+    thrice = Learner(3, n_passes=3, warm_up=warm_up).fit(other).fit(X)
+    by_hand = Learner(3, warm_up=warm_up).partial_fit(X).partial_fit(X).partial_fit(X)
+    assert_identical(thrice, by_hand)
+    assert (thrice.n_samples_seen_, thrice.n_features_in_) == (450, 12)
+
+
+@each_learner
+def test_partial_fit_never_resets(make_vectors, Learner):
+    learner = Learner(2, warm_up=70).fit(make_vectors())
+    learner.partial_fit(make_vectors(seed=1))
+    assert learner.n_samples_seen_ == 300
+
+
+@pytest.mark.parametrize("n_before", [0, 30, 100])
+@each_learner
+def test_an_empty_batch_changes_nothing(make_vectors, Learner, n_before):
+    X = make_vectors()
+    learner, other = (Learner(3, warm_up=70).partial_fit(X[:30]) for _ in range(2))
+    learner.partial_fit(X[:n_before]).partial_fit(X[:0])
+    assert learner.partial_fit_transform(X[:0]).shape == (0, 3)
+    assert_identical(learner.partial_fit(X), other.partial_fit(X[:n_before]).partial_fit(X))
+
+
+@pytest.mark.parametrize("how", [{}, {"init": random_filters(3)}, {"warm_up": 1}])
+@each_learner
+def test_an_empty_batch_first_of_all_changes_nothing(make_vectors, Learner, how):
+    X = make_vectors()
+    learner = Learner(3, **how)
+    assert learner.partial_fit_transform(X[:0]).shape == (0, 3)
+    with pytest.raises(NotFittedError):
+        learner.transform(X)
+    assert_identical(learner.partial_fit(X), Learner(3, **how).partial_fit(X))
+
+
+@each_kind
+@each_learner
+def test_fit_to_nothing_is_an_error(make_samples, Learner, kind):
+    with pytest.raises(ValueError, match="0 sample"):
+        Learner(3).fit(make_samples(kind)[0][:0])
+
+
+@each_kind
+@each_learner
+def test_outputs_of_nothing_are_nothing(make_samples, Learner, kind):
+    samples, _ = make_samples(kind)
+    assert Learner(3).fit(samples).transform(samples[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda learner, X: learner.transform(X),
+        lambda learner, X: learner.score(X),
+        lambda learner, X: learner.components_,
+        lambda learner, X: learner.W_,
+        lambda learner, X: learner.n_samples_seen_,
+    ],
+)
+@each_learner
+def test_questions_before_learning_are_refused(make_vectors, Learner, ask):
+    with pytest.raises(NotFittedError):
+        ask(Learner(3), make_vectors())
+
+
+@each_kind
+@each_learner
+def test_a_buffer_used_again_for_the_next_batch_does_no_harm(make_samples, Learner, kind):
+    samples, _ = make_samples(kind)
+    learner = Learner(3, warm_up=70)
+    for start in range(0, 150, 30):
+        buffer = mapped(samples[start : start + 30], np.copy)
+        learner.partial_fit(buffer)
+        mapped(buffer, lambda array: array.__imul__(0))
+    assert_same_state(learner, Learner(3, warm_up=70).fit(samples))
+
+
+@each_kind
+@each_learner
+def test_fit_transform_is_fit_then_transform(make_samples, Learner, kind):
+    samples, _ = make_samples(kind)
+    assert_array_equal(Learner(3).fit_transform(samples), Learner(3).fit(samples).transform(samples))
+
+
+# Samples that teach nothing (B01, B30)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+@pytest.mark.parametrize(
+    "places", [[0] * 40, [75] * 40, list(range(0, 150, 5)), [150] * 200], ids=["before", "amid", "between", "after"]
+)
+@each_kind
+@each_learner
+def test_blank_samples_are_as_if_they_had_not_been(make_samples, Learner, kind, places, forgetting):
+    samples, _ = make_samples(kind)
+    order = np.insert(np.arange(1, 151), places, 0)
+    blank = mapped(samples, lambda f: np.concatenate([0 * f[:1], f]))
+    learner, other = (Learner(3, forgetting=forgetting, warm_up=70) for _ in range(2))
+    outputs = learner.partial_fit_transform(blank[order])
+    expected = other.partial_fit_transform(samples)
+    assert_same_state(learner, other)
+    assert_allclose(outputs[order > 0], expected, **exactly)
+    assert_array_equal(outputs[order == 0], 0.0)
+    assert learner.n_samples_seen_ == 150
+
+
+@each_learner
+def test_blank_frames_before_good_ones_are_as_if_they_had_not_been(Learner):
+    good = np.random.default_rng(0).standard_normal((80, 5))
+    movie = np.concatenate([np.zeros((10, 5)), good])
+    learner = Learner(2).partial_fit(outer_products(pair_up(movie)))
+    expected = Learner(2).partial_fit(outer_products(pair_up(np.concatenate([np.zeros((1, 5)), good]))))
+    assert_same_state(learner, expected)
+
+
+@each_kind
+@each_learner
+def test_nothing_but_blanks_leaves_units_dead_and_the_learner_ready(make_samples, Learner, kind):
+    samples, _ = make_samples(kind, seed=3)
+    blank = mapped(samples, np.zeros_like)
+    learner = Learner(2, warm_up=20).partial_fit(blank)
+    assert_array_equal(learner.dead_units_, [0, 1])
+    assert_array_equal(learner.transform(samples), np.zeros((150, 2)))
+    assert_array_equal(learner.components_, np.zeros((2, 12)))
+    learner.partial_fit(samples)
+    assert learner.dead_units_.size == 0
+    assert np.isfinite(learner.components_).all()
+
+
+@pytest.mark.parametrize("feature", ["change", "midpoint", "antisymmetric"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each_learner
+def test_a_still_camera_teaches_nothing(Learner, dtype, feature):
+    """Not even where chi is 0 only as the sum of outer products that cancel."""
+    still = np.random.default_rng(0).standard_normal((60, 9)).astype(dtype)
+    chi = outer_products(FramePairs(still, still), feature)
+    learner = Learner(2, warm_up=20).partial_fit(chi)
+    assert learner.n_samples_seen_ == 0
+    assert_array_equal(learner.dead_units_, [0, 1])
+
+
+@each_learner
+def test_the_same_pair_fifty_times_uses_one_unit_and_says_so_once(Learner):
+    X = np.repeat(np.random.default_rng(0).standard_normal((1, 9)), 50, axis=0)
+    with pytest.warns(ConvergenceWarning, match="2 of 3 units have never been active") as caught:
+        learner = Learner(3).fit(X)
+    assert len(caught) == 1
+    assert len(learner.dead_units_) == 2
+    assert np.linalg.matrix_rank(learner.R_) == 1
+    assert_array_equal(np.abs(learner.components_).sum(axis=1) > 0, [True, False, False])
+    assert_allclose(np.abs(learner.transform(X[:1])), [[np.linalg.norm(X[0]), 0, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("warm_up", [1, 20, 500])
+@each_learner
+def test_more_units_than_directions_leaves_the_others_at_zero(Learner, warm_up, dtype):
+    rng = np.random.default_rng(0)
+    X = (np.abs(rng.standard_normal((100, 1))) * rng.standard_normal((1, 9))).astype(dtype)
+    learner = Learner(3, warm_up=warm_up).partial_fit(X)
+    assert_array_equal(learner.dead_units_, [1, 2])
+    assert_array_equal(learner.components_[1:], np.zeros((2, 9)))
+    assert_array_equal(learner.transform(X)[:, 1:], np.zeros((100, 2)))
+
+
+@pytest.mark.parametrize("warm_up", [1, 20])
+@each_learner
+def test_new_directions_are_learnt_when_they_come(Learner, warm_up):
+    first, second = np.eye(9)[:2]
+    rng = np.random.default_rng(0)
+    learner = Learner(3, warm_up=warm_up).partial_fit(np.abs(rng.standard_normal((50, 1))) * first)
+    learner.partial_fit(np.abs(rng.standard_normal((50, 1))) * second)
+    assert_array_equal(learner.dead_units_, [2])
+    filters = np.abs(learner.components_[:2] / np.linalg.norm(learner.components_[:2], axis=1, keepdims=True))
+    assert_allclose(filters[np.argsort(-filters[:, 0])][:, :2], np.eye(2), atol=1e-9)
+
+
+@each_learner
+def test_a_pair_inside_the_span_wakes_no_unit(Learner):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.standard_normal((50, 2))) @ rng.standard_normal((2, 9))
+    learner = SimilarityMatching(4, warm_up=20).partial_fit(X)
+    assert_array_equal(learner.dead_units_, [2, 3])
+    assert np.linalg.matrix_rank(learner.R_) == 2
+
+
+@each_learner
+def test_units_left_idle_for_hours_stay_finite_and_awake(Learner):
+    """R keeps a floor relative to its trace: 0.9^200,000 is 0 in floating point."""
+    first, second = np.eye(4)[:2]
+    learner = Learner(2, forgetting=0.9, init=np.eye(2, 4))
+    learner.partial_fit(np.tile([first, second], (50, 1)))
+    for _ in range(20):
+        learner.partial_fit(np.tile(first, (10_000, 1)))
+    assert (np.diag(learner.R_) > 0).all()
+    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.02)
+    learner.partial_fit(np.tile([first, second], (100, 1)))
+    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.1)
+
+
+@pytest.mark.parametrize("n_units", [1, 2])
+def test_a_world_that_no_unit_answers_for_hours_stays_finite(n_units):
+    learner = NonnegativeSimilarityMatching(n_units, forgetting=0.9, init=np.eye(n_units, 4))
+    against = -np.ones((1, 4))
+    for _ in range(10):
+        learner.partial_fit(np.tile(against, (2_000, 1)))
+        assert np.isfinite(learner.transform(np.concatenate([against, -against, np.eye(4)]))).all()
+        assert np.isfinite(learner.W_).all()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 255.0, 1e9])
+@each_learner
+def test_filters_do_not_depend_on_the_gain(make_vectors, Learner, scale):
+    """Eqs. 12 and 14 are homogeneous: scaled samples have scaled outputs and the same W and M."""
+    X = make_vectors()
+    plain, scaled = (Learner(3, warm_up=70).fit(x) for x in (X, scale * X))
+    assert_allclose(scaled.W_, plain.W_, rtol=1e-8, atol=1e-10)
+    assert_allclose(scaled.M_, plain.M_, rtol=1e-8, atol=1e-10)
+    assert_allclose(scaled.transform(scale * X) / scale, plain.transform(X), rtol=1e-8, atol=1e-8)
+
+
+# Memory (B12)
+
+
+@pytest.fixture
+def peak_of():
+    """Bytes that a call allocates at most, beyond what there was."""
+
+    def measure(function, *arguments):
+        tracemalloc.start()
+        try:
+            function(*arguments)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return measure
+
+
+@each_learner
+def test_memory_is_the_state_and_the_batch_never_chi(peak_of, Learner):
+    frames = np.random.default_rng(0).standard_normal((1500, 24 * 24))
+    chi = OuterProducts(frames, frames[::-1])  # 4 GB if it were made
+    learner = Learner(4, warm_up=200)
+    batch, state = 2 * frames.nbytes, 4 * 576**2 * 8
+    assert peak_of(learner.fit, chi) < 3 * batch + 5 * state
+    for question in (learner.transform, learner.score):
+        assert peak_of(question, chi) < batch + 5 * state
+
+
+@each_learner
+def test_memory_of_answers_does_not_grow_with_their_number(peak_of, Learner):
+    frames = np.random.default_rng(0).standard_normal((12_000, 64))
+    learner = Learner(4).fit(OuterProducts(frames[:500], frames[:500]))
+    few, many = (OuterProducts(f, f) for f in (frames[:3000], frames))
+    for question in (learner.transform, learner.score):
+        assert peak_of(question, many) < 1.5 * peak_of(question, few) + 9000 * 4 * 8 * 4
+
+
+# What is let in
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a, path: a.tolist(),
+        lambda a, path: np.asfortranarray(a),
+        lambda a, path: np.repeat(a, 2, axis=0)[::2],
+        lambda a, path: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
+        lambda a, path: np.memmap(path, dtype=a.dtype, mode="w+", shape=a.shape).__iadd__(a),
+        lambda a, path: a.astype(">f8"),
+        lambda a, path: a.astype(np.int64),
+        lambda a, path: a.astype(np.int16),
+        lambda a, path: a.astype(np.float16),
+        lambda a, path: a.astype(object),
+        lambda a, path: pytest.importorskip("pandas").DataFrame(a),
+    ],
+    ids="list fortran strided reversed memmap big-endian int64 int16 float16 object DataFrame".split(),
+)
+@each_learner
+def test_layout_and_container_do_not_matter(make_vectors, tmp_path, Learner, view):
+    X = np.round(make_vectors() * 20)
+    other = view(X, tmp_path / "X.bin")
+    learner, expected = Learner(3, warm_up=70).fit(other), Learner(3, warm_up=70).fit(X)
+    assert_same_state(learner, expected)
+    assert_allclose(learner.transform(other), expected.transform(X), **exactly)
+    assert learner.score(other) == pytest.approx(expected.score(X), rel=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
+@each_learner
+def test_unsigned_numbers_never_wrap(Learner, dtype):
+    X = np.random.default_rng(0).integers(0, 256, (80, 5)).astype(dtype)
+    expected = Learner(2).fit(X.astype(float))
+    assert_same_state(Learner(2).fit(X), expected)
+    factored = [Learner(2).fit(OuterProducts(x, x)) for x in (X, X.astype(float))]
+    assert_same_state(*factored)
+
+
+@each_learner
+def test_two_bright_frames_teach_the_change_of_their_floating_point_values(Learner):
+    movie = np.array([[200, 50, 50], [50, 200, 50]], dtype=np.uint8)
+    learner = Learner(1).fit(outer_products(pair_up(movie), "change"))
+    expected = np.outer([-150.0, 150.0, 0.0], [200.0, 50.0, 50.0])
+    cosine = (learner.generators_[0] * expected).sum() / np.linalg.norm(learner.generators_) / np.linalg.norm(expected)
+    assert abs(cosine) == pytest.approx(1.0, abs=1e-12)
+
+
+@each_kind
+@each_learner
+def test_what_is_handed_in_is_left_as_it_was(make_samples, Learner, kind):
+    samples, _ = make_samples(kind)
+    init = random_filters(3)
+    for learner in (Learner(3, warm_up=70, forgetting=0.9), Learner(3, init=init)):
+        learner.fit(samples).partial_fit(samples).transform(samples)
+        learner.score(samples)
+    assert_array_equal(init, random_filters(3))
+    mapped(samples, lambda array: array.setflags(write=False) or array)
+    Learner(3, warm_up=70, forgetting=0.9).fit(samples).score(samples)  # writing would raise
+    mapped(samples, lambda array: array.setflags(write=True) or array)
+    assert_array_equal(*(Learner(1, init=np.ones((1, 12))).fit_transform(s) for s in (samples, make_samples(kind)[0])))
+
+
+@each_kind
+@each_learner
+def test_float32_stays_float32_and_agrees(make_samples, Learner, kind):
+    narrow, _ = make_samples(kind, dtype=np.float32)
+    wide = mapped(narrow, np.float64)
+    learner, expected = Learner(3, warm_up=70).fit(narrow), Learner(3, warm_up=70).fit(wide)
+    outputs = learner.transform(narrow)
+    assert outputs.dtype == learner.partial_fit_transform(narrow[:5]).dtype == np.float32
+    assert learner.R_.dtype == np.float64
+    assert_allclose(outputs, expected.transform(wide), atol=5e-4 * np.abs(outputs).max())
+
+
+def test_a_long_float32_stream_does_not_stall():
+    """In float32 the sum would stand still: half a unit in the last place of 1e11 is 4096."""
+    learner = NonnegativeSimilarityMatching(1, init=[[1.0, 0.0]], init_strength=1.0)
+    learner.partial_fit(np.full((1000, 2), [1e4, 0.0], dtype=np.float32))
+    before = learner.S_.copy()
+    for _ in range(20):
+        learner.partial_fit(np.ones((1000, 2), dtype=np.float32))
+    assert_allclose(learner.S_ - before, [[20_000, 20_000]], rtol=1e-3)
+
+
+@each_kind
+@pytest.mark.parametrize("how", [{}, {"init": random_filters(3)}, {"forgetting": 0.97}])
+@each_learner
+def test_torch_tensors_give_the_numbers_of_numpy(make_samples, Learner, how, kind):
+    torch = pytest.importorskip("torch")
+    samples, _ = make_samples(kind)
+    tensors = mapped(samples, torch.from_numpy)
+    learner, expected = (Learner(3, **({"warm_up": 70} | how)) for _ in range(2))
+    learner.partial_fit(tensors[:40]).partial_fit(tensors[40:])
+    expected.partial_fit(samples)
+    assert_same_state(learner, expected)
+    assert_allclose(learner.transform(tensors), expected.transform(samples), **exactly)
+    assert learner.score(tensors) == pytest.approx(expected.score(samples), rel=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16"])
+@each_learner
+def test_torch_tensors_of_other_numbers_never_wrap(Learner, dtype):
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(0).integers(0, 250, (80, 5)).astype(float)
+    learner = Learner(2).fit(torch.from_numpy(X).to(getattr(torch, dtype)))
+    assert_allclose(learner.R_, Learner(2).fit(X).R_, rtol=1e-4)
+
+
+# What is refused, with the state as it was (B11, B19, B32)
+
+
+def spoil(X, value):
+    X = X.copy()
+    X[5, 2] = value
+    return X
+
+
+BAD_VECTORS = {
+    "nan": lambda X: spoil(X, np.nan),
+    "inf": lambda X: spoil(X, np.inf),
+    "minus inf": lambda X: spoil(X, -np.inf),
+    "more features": lambda X: np.ones((4, 13)),
+    "fewer features": lambda X: np.ones((4, 11)),
+    "complex": lambda X: X * 1j,
+    "masked": lambda X: np.ma.array(X, mask=X > 1),
+    "masked, nothing hidden": lambda X: np.ma.array(X),
+    "objects": lambda X: np.full((4, 12), {}),
+    "text": lambda X: np.full((4, 12), "a"),
+    "ragged": lambda X: [[1.0] * 12, [1.0] * 11],
+    "one sample": lambda X: X[0],
+    "too many axes": lambda X: X[None],
+    "a number": lambda X: 3.0,
+    "outer products": lambda X: OuterProducts(X[:, :4], X[:, :3]),
+}
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "partial_fit_transform", "transform", "score"])
+@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
+@pytest.mark.parametrize("bad", BAD_VECTORS)
+@each_learner
+def test_bad_vectors_are_refused_before_any_change(make_vectors, Learner, bad, n_before, call):
+    X = make_vectors()
+    learner, expected = (Learner(3, warm_up=70).partial_fit(X[:n_before]) for _ in range(2))
+    kept = remember(learner)
+    with pytest.raises((ValueError, TypeError)):
+        getattr(learner, call)(BAD_VECTORS[bad](X))
+    assert_remembered(learner, kept)
+    assert_identical(learner.partial_fit(X), expected.partial_fit(X))
+
+
+BAD_PRODUCTS = {
+    "nan change": lambda u, v: (spoil(u, np.nan), v),
+    "nan intensity": lambda u, v: (u, spoil(v, np.nan)),
+    "inf change": lambda u, v: (spoil(u, np.inf), v),
+    "inf beside a blank": lambda u, v: (spoil(u, np.inf), 0 * v),
+    "as many features, otherwise arranged": lambda u, v: (v, u),
+    "more pixels": lambda u, v: (np.hstack([u, u]), v),
+    "complex": lambda u, v: (u * 1j, v),
+    "masked": lambda u, v: (np.ma.array(u, mask=u > 1), v),
+}
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "transform"])
+@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
+@pytest.mark.parametrize("bad", BAD_PRODUCTS)
+@each_learner
+def test_bad_outer_products_are_refused_before_any_change(make_products, Learner, bad, n_before, call):
+    samples = make_products()
+    learner, expected = (Learner(3, warm_up=70).partial_fit(samples[:n_before]) for _ in range(2))
+    kept = remember(learner)
+    with pytest.raises((ValueError, TypeError)):
+        getattr(learner, call)(OuterProducts(*BAD_PRODUCTS[bad](samples.u, samples.v)))
+    assert_remembered(learner, kept)
+    assert_identical(learner.partial_fit(samples), expected.partial_fit(samples))
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "transform"])
+@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
+@each_learner
+def test_dense_chi_where_factors_were_learned_is_refused(make_products, Learner, n_before, call):
+    samples = make_products()
+    learner = Learner(3, warm_up=70).partial_fit(samples[:n_before])
+    with pytest.raises(ValueError, match="features"):
+        getattr(learner, call)(samples.dense())
+
+
+@each_learner
+def test_a_bad_fit_leaves_what_was_learned(make_vectors, Learner):
+    X = make_vectors()
+    learner = Learner(3).fit(X)
+    kept = remember(learner)
+    with pytest.raises(ValueError, match="NaN"):
+        learner.fit(spoil(X, np.nan))
+    assert_remembered(learner, kept)
+
+
+@each_learner
+def test_refusal_names_the_sample(make_products, Learner):
+    samples = make_products()
+    with pytest.raises(ValueError, match="sample 5"):
+        Learner(3).fit(OuterProducts(spoil(samples.u, np.nan), samples.v))
+
+
+@each_learner
+def test_a_change_of_size_names_both_sizes(make_vectors, make_products, Learner):
+    learner = Learner(2).fit(make_vectors(n_features=5))
+    with pytest.raises(ValueError, match=r"6 features.*5 features"):
+        learner.partial_fit(make_vectors(n_features=6))
+    learner = Learner(2).fit(make_products(n=5, n_v=5))
+    with pytest.raises(ValueError, match=r"\(1, 25\).*\(5, 5\)"):
+        learner.partial_fit(make_products(n=1, n_v=25))
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [
+        ({"n_components": 0}, "n_components"),
+        ({"n_components": 2.0}, "n_components"),
+        ({"n_components": "2"}, "n_components"),
+        ({"forgetting": 0.0}, "forgetting"),
+        ({"forgetting": 1.1}, "forgetting"),
+        ({"forgetting": np.nan}, "forgetting"),
+        ({"n_passes": 0}, "n_passes"),
+        ({"n_passes": 1.5}, "n_passes"),
+        ({"warm_up": 0}, "warm_up"),
+        ({"warm_up": 1.5}, "warm_up"),
+        ({"warm_up": -1}, "warm_up"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"init_strength": 0.0, "init": np.eye(2, 12)}, "init_strength"),
+        ({"init_strength": -1.0, "init": np.eye(2, 12)}, "init_strength"),
+        ({"init": np.eye(3, 12)}, "init"),
+        ({"init": np.full((2, 12), np.nan)}, "init"),
+    ],
+)
+@each_learner
+def test_parameters_out_of_range_are_refused_by_name(make_vectors, Learner, how, name):
+    with pytest.raises(ValueError, match=name):
+        Learner(**({"n_components": 2} | how)).fit(make_vectors())
+
+
+def test_plain_vectors_have_no_generators(make_vectors):
+    with pytest.raises(AttributeError, match="components_"):
+        SimilarityMatching().fit(make_vectors()).generators_  # noqa: B018
+
+
+# Keeping and sending a learner
+
+
+@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
+@pytest.mark.parametrize("how", ["pickle", "joblib"])
+@each_kind
+@each_learner
+def test_a_kept_learner_goes_on_bit_by_bit(make_samples, pickled, tmp_path, Learner, kind, how, n_before):
+    samples, _ = make_samples(kind)
+    learner = Learner(3, warm_up=70, forgetting=0.97).partial_fit(samples[:n_before])
+    ways = {
+        "pickle": pickled,
+        "joblib": lambda m: joblib.load(*joblib.dump(m, tmp_path / "m.joblib")),
+    }
+    other = ways[how](learner)
+    assert_identical(other, learner)
+    assert_identical(other.partial_fit(samples), learner.partial_fit(samples))
+
+
+@each_learner
+def test_a_clone_is_new_and_learns_the_same(make_vectors, Learner):
+    learner = Learner(3, warm_up=70, init=random_filters(3)).fit(make_vectors())
+    twin = clone(learner)
+    assert not vars(twin).keys() & {"_state", "_waiting", "n_features_in_"}
+    assert_identical(twin.fit(make_vectors()), learner)
+
+
+@each_learner
+def test_learning_leaves_the_global_stream_alone_and_is_the_same_each_time(make_vectors, Learner):
+    kept = np.random.get_state()[1].copy()  # noqa: NPY002
+    assert_identical(Learner(3).fit(make_vectors()), Learner(3).fit(make_vectors()))
+    assert_array_equal(np.random.get_state()[1], kept)  # noqa: NPY002
+
+
+# scikit-learn
+
+
+@parametrize_with_checks([SimilarityMatching(), NonnegativeSimilarityMatching()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@each_kind
+@each_learner
+def test_cross_validation_over_samples(make_samples, Learner, kind):
+    samples, chi = make_samples(kind)
+    folds = KFold(3, shuffle=True, random_state=0)
+    scores = cross_val_score(Learner(2), samples, cv=folds)
+    expected = [Learner(2).fit(chi[train]).score(chi[test]) for train, test in folds.split(chi)]
+    assert_allclose(scores, expected, rtol=1e-9)
+
+
+@each_kind
+@each_learner
+def test_grid_search_over_samples(make_samples, Learner, kind):
+    samples, _ = make_samples(kind)
+    search = GridSearchCV(Learner(), {"n_components": [1, 4]}, cv=KFold(3, shuffle=True, random_state=0)).fit(samples)
+    assert search.best_params_ == {"n_components": 4}
+
+
+@each_kind
+@each_learner
+def test_score_is_a_constant_minus_the_objective(make_samples, Learner, kind):
+    """Eqs. 12 and 14: |G - theta theta'|^2 / T^2 = |G|^2 / T^2 - score, G the T x T Gram matrix."""
+    samples, chi = make_samples(kind)
+    learner = Learner(3).fit(samples)
+    G, theta = chi @ chi.T, learner.transform(samples)
+    objective = ((G - theta @ theta.T) ** 2).sum() / 150**2
+    assert learner.score(samples) == pytest.approx((G**2).sum() / 150**2 - objective, rel=1e-9)
+
+
+@each_learner
+def test_score_of_nothing_is_refused(make_vectors, Learner):
+    learner = Learner(2).fit(make_vectors())
+    with pytest.raises(ValueError, match="sample"):
+        learner.score(make_vectors()[:0])
+
+
+def test_output_names_follow_scikit_learn(make_vectors):
+    learner = SimilarityMatching(2).fit(make_vectors())
+    assert list(learner.get_feature_names_out()) == ["similaritymatching0", "similaritymatching1"]
+
+
+# What it finds
+
+
+def cosine(a, b):
+    return a.ravel() @ b.ravel() / np.linalg.norm(a) / np.linalg.norm(b)
+
+
+@each_kind
+def test_sm_finds_the_uncentred_principal_components(make_samples, kind):
+    """Pehlevan, Hu and Chklovskii 2015: the minimum of Eq. 12 is the projection on the principal subspace."""
+    samples, chi = make_samples(kind, n_samples=400)
+    learner = SimilarityMatching(2, n_passes=30).fit(samples)
+    _, values, vectors = np.linalg.svd(chi, full_matrices=False)
+    assert abs(cosine(learner.components_[0], vectors[0])) > 0.999
+    energy = np.linalg.norm(chi @ np.linalg.qr(learner.components_.T)[0]) ** 2
+    assert energy > 0.99 * (values[:2] ** 2).sum()
+
+
+def test_sm_learns_motion_from_one_way_motion_because_it_does_not_centre(make_noise_pairs):
+    pairs = make_noise_pairs(6000)
+    one_way = pairs[pairs.motion[:, 0] > 0]
+    chi = outer_products(one_way)
+    component = SimilarityMatching(1).fit(chi).components_[0]
+    assert abs(cosine(component, np.linalg.svd(chi.dense(), full_matrices=False)[2][0])) > 0.98
+
+
+def test_sign_of_components_is_that_of_their_largest_entry(make_samples):
+    for seed in range(5):
+        components = SimilarityMatching(3).fit(make_samples("rank 1", seed=seed)[0]).components_
+        assert (np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1) > 0).all()
+
+
+def test_components_come_largest_first(make_vectors):
+    learner = SimilarityMatching(4).fit(make_vectors(400))
+    energy = ((make_vectors(400) @ learner.components_.T) ** 2).sum(axis=0)
+    assert (np.diff(energy) < 0).all()
+
+
+def test_generators_are_components_with_a_row_a_changing_pixel(make_products):
+    chi = make_products(n=4, n_v=3)
+    for learner in (SimilarityMatching(2).fit(chi), NonnegativeSimilarityMatching(2).fit(chi)):
+        assert learner.generators_.shape == (2, 4, 3)
+        assert_array_equal(learner.generators_.reshape(2, -1), learner.components_)
+
+
+@each_learner
+def test_samples_are_known_by_their_gram_matrix_alone(make_vectors, Learner):
+    """Eqs. 12 and 14 depend on chi through chi . chi' only: turned samples have the same outputs."""
+    X = make_vectors()
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((12, 12)))[0]
+    plain, turned = Learner(3, warm_up=70).fit(X), Learner(3, warm_up=70).fit(X @ Q)
+    assert_allclose(turned.R_, plain.R_, rtol=1e-7, atol=1e-7)
+    assert_allclose(turned.transform(X @ Q), plain.transform(X), atol=1e-7)
+    assert_allclose(turned.W_, plain.W_ @ Q, atol=1e-7)
+
+
+@each_learner
+def test_units_have_no_order(make_vectors, Learner):
+    """Eqs. 15-18 treat all units alike: permuted filters have permuted outputs."""
+    X, order = make_vectors(), [2, 0, 1]
+    plain = Learner(3, init=random_filters(3)).fit(X)
+    permuted = Learner(3, init=random_filters(3)[order]).fit(X)
+    assert_allclose(permuted.transform(X), plain.transform(X)[:, order], **exactly)
+    assert_allclose(permuted.R_, plain.R_[np.ix_(order, order)], **exactly)
+
+
+def test_nsm_outputs_are_never_negative(make_samples):
+    for kind in KINDS:
+        samples, _ = make_samples(kind)
+        learner = NonnegativeSimilarityMatching(4, warm_up=70)
+        assert learner.partial_fit_transform(samples).min() >= 0
+        assert learner.transform(samples).min() >= 0
+
+
+def test_one_t4_neuron_learns_from_its_own_pixel(make_noise_pairs):
+    """Eq. 19 for one i: the change at the centre pixel times the intensities around it."""
+    flat = make_noise_pairs(6000)
+    dx, x = flat.after - flat.before, (flat.after + flat.before) / 2
+    alone = SimilarityMatching(1).fit(OuterProducts(dx[:, 2:3], x))
+    assert alone.generators_.shape == (1, 1, 5)
+    row = alone.generators_[0, 0] / np.linalg.norm(alone.generators_)
+    assert row[1] * row[3] < 0
+    assert abs(row[1] - row[3]) > 1.2
+
+
+def test_pairs_of_a_movie_are_learned_once_each():
+    movie = np.random.default_rng(0).standard_normal((7, 5))
+    learner = SimilarityMatching(2).fit(outer_products(pair_up(movie)))
+    assert learner.n_samples_seen_ == 6
+    both = FramePairs.concatenate([pair_up(movie[:3]), pair_up(movie[3:])])
+    assert SimilarityMatching(2).fit(outer_products(both)).n_samples_seen_ == 5
