@@ -96,7 +96,11 @@ class FramePairs:
             raise ValueError(f"before has shape {self.before.shape} and after {self.after.shape}; expected the same")
         if self.motion is not None:
             motion = np.asarray(self.motion, dtype=float)
-            object.__setattr__(self, "motion", motion.reshape(len(motion), -1))
+            object.__setattr__(
+                self,
+                "motion",
+                motion[:, None] if motion.ndim == 1 else motion.reshape(len(motion), int(np.prod(motion.shape[1:]))),
+            )
             if len(motion) != len(self.before):
                 raise ValueError(f"{len(motion)} motions for {len(self.before)} pairs; expected one each")
 
@@ -126,7 +130,7 @@ class FramePairs:
 
     def flat(self) -> FramePairs:
         """Return the same pairs with each frame as a vector of ``n_pixels``."""
-        return self.map(lambda frames: frames.reshape(len(frames), -1))
+        return self.map(lambda frames: frames.reshape(len(frames), self.n_pixels))
 
     def reversed(self) -> FramePairs:
         """Return the pairs with time running backwards."""
@@ -202,9 +206,10 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
     if len(pairs.pixels) != 2 or any(f < s for f, s in zip(pairs.pixels, size, strict=True)):
         raise ValueError(f"frames of shape {pairs.pixels} hold no patch of {size[0]} x {size[1]} pixels")
     room = np.subtract(pairs.pixels, size) + 1
-    corners = np.concatenate(
-        [np.random.default_rng([seed, first + i]).integers(room, size=(per_pair, 2)) for i in range(len(pairs))]
-    )
+    corners = np.zeros((len(pairs), per_pair, 2), dtype=int)
+    for i in range(len(pairs)):
+        corners[i] = np.random.default_rng([seed, first + i]).integers(room, size=(per_pair, 2))
+    corners = corners.reshape(-1, 2)
     which = np.repeat(np.arange(len(pairs)), per_pair)
 
     def cut(frames: np.ndarray) -> np.ndarray:

@@ -66,8 +66,10 @@ def _principal_scores(samples: Any, k: int) -> np.ndarray:
     """Scores on the leading components, largest first, the largest score positive; shape (n_samples, <= k)."""
     n = len(samples)
     k = min(k, n, samples.shape[1])
+    if k == 0:
+        return np.zeros((n, 0))
     if n <= DENSE:
-        values, vectors = eigh(samples.gram().astype(np.float64), subset_by_index=[n - k, n - 1])
+        values, vectors = eigh(samples.astype(np.float64).gram(), subset_by_index=[n - k, n - 1])
     else:
         gram = LinearOperator(
             (n, n),

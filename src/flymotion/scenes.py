@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import j0, log_ndtr, ndtr
+from scipy.special import i0e, log_ndtr, ndtr
 
 from flymotion.frames import as_frames
 
@@ -283,13 +283,19 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
     """
     if ndim == 1:
         return lambda d: _blurred_exponential(np.linalg.norm(d, axis=-1), correlation_length, sigma)
-    # substituting omega * length = sinh(u) leaves a smooth, fast decaying integrand
-    top = math.asinh(8.6 / max(sigma, 1e-3) / math.sqrt(2) * correlation_length * math.sqrt(2))
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    u = top * (nodes + 1) / 2
-    omega = np.sinh(u) / correlation_length
-    density = top / 2 * weights * np.sinh(u) / np.cosh(u) ** 2 * np.exp(-((sigma * omega) ** 2))
-    return lambda d: j0(np.linalg.norm(d, axis=-1)[..., None] * omega) @ density
+    return lambda d: _blurred_in_the_plane(np.linalg.norm(d, axis=-1), correlation_length, sigma)
+
+
+def _blurred_in_the_plane(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
+    if sigma == 0:
+        return np.exp(-distance / length)
+    spread = math.sqrt(2) * sigma  # of the two acceptance functions together
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    low, high = np.maximum(distance - 9 * spread, 0), distance + 9 * spread
+    half, d = ((high - low) / 2)[..., None], np.asarray(distance)[..., None]
+    q = low[..., None] + half * (nodes + 1)  # distance from the centre, weighted by Rice's distribution
+    rice = q / spread**2 * np.exp(-((q - d) ** 2) / (2 * spread**2)) * i0e(q * d / spread**2)
+    return (half * rice * np.exp(-q / length)) @ weights
 
 
 def _blurred_exponential(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
@@ -325,8 +331,7 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     ValueError
         An image of another shape, or not finite.
     """
-    image = np.asarray(image)
-    image = as_frames(image[None] if image.ndim == 1 else image, name="image").astype(float)
+    image = as_frames(image[None] if np.ndim(image) == 1 else image, name="image").astype(float)
     if image.ndim == 3 and image.shape[2] in (3, 4):
         image = image[..., :3] @ np.array([0.299, 0.587, 0.114])
     if image.ndim != 2:
