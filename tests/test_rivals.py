@@ -53,7 +53,8 @@ class TestBoth:
         factors = pickle.loads(pickle.dumps(estimator.fit(chi)))
         assert factors.generators_.shape == (2, 4, 4)
         outputs = factors.transform(chi)
-        np.testing.assert_allclose(factors.transform(chi.dense()), outputs, atol=1e-9)
+        with pytest.raises(ValueError, match=r"16 features \(16,\), but .* is expecting 16 features \(4, 4\)"):
+            factors.transform(chi.dense())
         plain = estimator.fit(chi.dense())
         np.testing.assert_allclose(plain.transform(chi.dense()), outputs, atol=1e-9)
         assert plain.score(chi.dense()) == pytest.approx(factors.score(chi))

@@ -321,15 +321,15 @@ def coupled_learner(**how):
 
 
 def test_an_inner_problem_that_is_not_solved_is_a_warning():
-    learner, X = coupled_learner(max_iter=1)
-    with pytest.warns(ConvergenceWarning, match=r"\d+ of 40 samples did not converge in 1 iterations"):
+    learner, X = coupled_learner(max_sweeps=1)
+    with pytest.warns(ConvergenceWarning, match=r"\d+ of 40 samples did not converge in 1 sweeps"):
         learner.partial_fit(X)
     assert np.isfinite(learner.W_).all()
 
 
 def test_outputs_that_are_not_solved_are_a_warning_in_transform():
     learner, X = coupled_learner()
-    learner.partial_fit(X).set_params(max_iter=1)
+    learner.partial_fit(X).set_params(max_sweeps=1)
     with pytest.warns(ConvergenceWarning, match="did not converge"):
         learner.transform(X)
 
@@ -872,7 +872,7 @@ def test_a_change_of_size_names_both_sizes(make_vectors, make_products, Learner)
         ({"warm_up": 0}, "warm_up"),
         ({"warm_up": 1.5}, "warm_up"),
         ({"warm_up": -1}, "warm_up"),
-        ({"max_iter": 0}, "max_iter"),
+        ({"max_sweeps": 0}, "max_sweeps"),
         ({"init_strength": 0.0, "init": np.eye(2, 12)}, "init_strength"),
         ({"init_strength": -1.0, "init": np.eye(2, 12)}, "init_strength"),
         ({"init": np.eye(3, 12)}, "init"),

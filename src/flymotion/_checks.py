@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
 from sklearn.utils.validation import validate_data
 
-from flymotion.features import OuterProducts, Vectors, to_numpy
-from flymotion.similarity import _check_products, _refuse_masked
+from flymotion.features import OuterProducts, Vectors, alike, to_numpy
 
 __all__ = ["accumulate", "check_samples", "generators_of", "precision", "project"]
 
@@ -22,7 +20,7 @@ BLOCK_ENTRIES = 2**22
 """Numbers that a temporary array of one block may hold."""
 
 
-def check_samples(estimator: Any, X: Any, *, reset: bool) -> OuterProducts | Vectors:
+def check_samples(estimator: Any, X: Any, *, reset: bool, allow_empty: bool | None = None) -> OuterProducts | Vectors:
     """Check what an estimator was given; touches nothing but ``n_features_in_`` and ``feature_shape_``.
 
     Parameters
@@ -30,34 +28,56 @@ def check_samples(estimator: Any, X: Any, *, reset: bool) -> OuterProducts | Vec
     estimator : BaseEstimator
         Whose input it is.
     X : array, shape (n_samples, n_features), or OuterProducts
-        Samples.
+        Samples; a torch tensor stays on its device.
     reset : bool
-        Whether to fit: needs a sample, and remembers the number of features. Otherwise they must be as remembered.
+        Whether to remember the number of features; otherwise they must be as remembered.
+    allow_empty : bool, optional
+        Whether no samples will do; by default unless ``reset``.
 
     Raises
     ------
     ValueError
-        Samples that are masked, empty (in fit), not finite, or of the wrong shape.
+        Samples that are masked, empty, not finite, or of the wrong shape.
     """
-    if hasattr(X, "detach"):  # a torch tensor stays where it is
-        X = OuterProducts(X, X[:, :1] * 0 + 1)
-    if not isinstance(X, OuterProducts):
-        _refuse_masked(X)
-        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=int(reset))
-        samples: OuterProducts | Vectors = Vectors(X)
+    allow_empty = not reset if allow_empty is None else allow_empty
+    if isinstance(X, OuterProducts):
+        samples: OuterProducts | Vectors = X
+        _check_finite(X.xp, X.u, X.v)
+    elif hasattr(X, "detach"):
+        samples = _torch_vectors(X)
     else:
-        _check_products(X)
-        samples = X
+        if np.ma.isMaskedArray(X):
+            raise ValueError("X is a masked array; fill it or drop the masked samples first")
+        least = int(not allow_empty)
+        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=least)
+        samples = Vectors(X)
+    if len(samples) == 0 and not allow_empty:
+        raise ValueError(f"X has 0 sample(s) (shape {samples.shape}) while a minimum of 1 is required")
     if reset:
-        if len(samples) == 0:
-            raise ValueError(f"X has 0 sample(s) (shape {samples.shape}) while a minimum of 1 is required")
         estimator.n_features_in_, estimator.feature_shape_ = samples.shape[1], samples.feature_shape
-    elif samples.feature_shape not in (estimator.feature_shape_, (estimator.n_features_in_,)):
+    elif samples.feature_shape != estimator.feature_shape_:
         raise ValueError(
             f"X has {samples.shape[1]} features {samples.feature_shape}, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features {estimator.feature_shape_} as input"
         )
     return samples
+
+
+def _torch_vectors(X: Any) -> Vectors:
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {tuple(X.shape)}; expected (n_samples, n_features)")
+    samples = Vectors(*alike(X.detach()))
+    _check_finite(samples.xp, samples.x)
+    return samples
+
+
+def _check_finite(xp: Any, *factors: Any) -> None:
+    for factor in factors:
+        finite = xp.isfinite(factor)
+        for _ in range(factor.ndim - 1):
+            finite = xp.all(finite, axis=-1)
+        if not bool(xp.all(finite)):
+            raise ValueError(f"Input X contains NaN or infinity in sample {int(np.argmin(to_numpy(finite)))}")
 
 
 def generators_of(estimator: Any, filters: np.ndarray) -> np.ndarray:
@@ -80,8 +100,7 @@ def _blocks(samples: Any, n_filters: int) -> Iterator[slice]:
 
 def _like(samples: Any, array: np.ndarray) -> Any:
     """Return an array in the samples' library and precision, and on their device."""
-    there = samples.u if isinstance(samples, OuterProducts) else samples.x
-    return samples.xp.asarray(array, dtype=samples.dtype, device=device(there))
+    return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
 
 
 def precision(samples: Any) -> float:

@@ -5,16 +5,14 @@ S needs only the block's Gram matrix G and the projections ``P = S_0 chi``:
 
 .. math:: S_t \chi_t = l^t S_0 \chi_t + \sum_{s<t} l^{t-1-s} \theta_s G_{st},
 
-with the forgetting factor l. This is the per-sample algorithm exactly, for any block size. Where chi has fewer entries m
-than the block has samples, its entries are the shorter way to write the change of S down, and take G's place:
+with the forgetting factor l. This is the per-sample algorithm exactly, for any block size. Where chi has fewer entries
+than a block has samples, they are the shorter way to write the change of S down: ``recurse_in_features``.
 
 ==========  ==========  =============================================================================
 ``P``       (B, K)      projections on the state at the start of the block
-``Q``       (B, B)      the Gram matrix of the block's samples,
-            (B, m < B)  or the samples themselves
+``G``       (B, B)      inner products of the block's samples
 ``R``       (K, K)      float64, updated in place
 ``D``       (K, B)      outputs, each forgotten up to now; at the end ``S = gain S_0 + D chi``
-            (K, m < B)  or the change itself; at the end ``S = gain S_0 + D``
 ``gain``    (K,)        what is left of ``S_0``
 ==========  ==========  =============================================================================
 """
@@ -23,27 +21,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import numba
 import numpy as np
 
-__all__ = ["recurse", "respond", "solve_linear", "solve_nonnegative"]
+__all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
 
 
-def _compiled(function: Callable) -> Callable:
+SUMS = {"reassoc", "contract", "nsz"}
+"""What the compiler may do to long sums: take them in the processor's order. Short ones are faster as written."""
+
+
+def _compiled(**options: Any) -> Callable:
     """Compile, with a cache on disk where there is a place for one."""
-    options = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}}
-    if numba.config.DISABLE_JIT:
-        return function
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-        os.makedirs(compiled.stats.cache_path, exist_ok=True)
-        return compiled
-    except (RuntimeError, OSError):  # a read-only or zipped install and no home folder
-        return numba.njit(**options)(function)
+
+    def decorate(function: Callable) -> Callable:
+        if numba.config.DISABLE_JIT:
+            return function
+        try:
+            compiled = numba.njit(nogil=True, cache=True, **options)(function)
+            os.makedirs(compiled.stats.cache_path, exist_ok=True)
+            return compiled
+        except (RuntimeError, OSError):  # a read-only or zipped install and no home folder
+            return numba.njit(nogil=True, **options)(function)
+
+    return decorate
 
 
-@_compiled
+@_compiled(inline="always")
 def solve_linear(R, b, units, count, L, theta):
     """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
     for i in range(count):
@@ -69,8 +75,8 @@ def solve_linear(R, b, units, count, L, theta):
         theta[units[i]] = value if L[i, i] != 0.0 else 0.0
 
 
-@_compiled
-def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
+@_compiled(inline="always")
+def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
     """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
 
     One-at-a-time updates, which converge where synchronous ones flip for ever, find the active set; solving on it gives
@@ -82,9 +88,8 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
         top = max(top, b[units[i]])
     if top <= 0.0:
         return True
-    n_active = -1
-    for _ in range(max_iter):
-        changed = n_active < 0
+    for sweep in range(max_sweeps):
+        changed = False
         n_active = 0
         for i in range(count):
             a = units[i]
@@ -98,7 +103,7 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
             if value > 0.0:
                 active[n_active] = a
                 n_active += 1
-        if n_active == 1 or not changed:
+        if sweep == 0 or n_active == 1 or not changed:
             solve_linear(R, b, active, n_active, L, theta)
             optimal = True
             for i in range(count):
@@ -114,78 +119,142 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
     return False
 
 
-@_compiled
-def recurse(P, Q, R, forgetting, floor, recruit_above, nonnegative, max_iter):
-    """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the number of unsolved samples.
+@_compiled(inline="always")
+def step(R, b, norm2, rules, theta, decay, units, active, L):
+    """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
 
-    A sample of norm 0 changes nothing. A unit whose share of the trace of R falls below ``floor`` stops forgetting. A unit
-    that has never been active is recruited by the first sample whose norm the others leave unexplained by more than
-    ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for ``|theta|^2 = |chi|^2``.
+    ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor, recruit_above,
+    nonnegative, max_sweeps)``. A unit whose share of the trace of R falls below
+    ``floor`` stops forgetting. A unit that has never been active is recruited by the first sample whose norm the others
+    leave unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
+    ``|theta|^2 = |chi|^2``. Returns whether the outputs were found.
+    """
+    forgetting, floor, recruit_above, nonnegative, max_sweeps = rules
+    n_units = len(theta)
+    count = 0
+    trace = 0.0
+    for a in range(n_units):
+        theta[a] = 0.0
+        trace += R[a, a]
+        if R[a, a] > 0.0:
+            units[count] = a
+            count += 1
+    solved = True
+    if nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps)
+    else:
+        solve_linear(R, b, units, count, L, theta)
+    if count < n_units:
+        residual = norm2
+        for a in range(n_units):
+            residual -= theta[a] * theta[a]
+        if residual > recruit_above * norm2:
+            for a in range(n_units):
+                if R[a, a] == 0.0:
+                    theta[a] = np.sqrt(residual)
+                    break
+    if forgetting < 1.0:
+        for a in range(n_units):
+            decay[a] = np.sqrt(forgetting) if R[a, a] * forgetting > floor * trace else 1.0
+    for a in range(n_units):
+        for c in range(n_units):
+            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]
+    return solved
+
+
+@_compiled(fastmath=SUMS)
+def recurse(P, G, R, rules):
+    """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the numbers of samples used and unsolved.
+
+    A sample of norm 0 changes nothing.
     """
     n_samples, n_units = P.shape
-    width = Q.shape[1]
     outputs = np.zeros((n_samples, n_units), P.dtype)
-    D = np.zeros((n_units, width), P.dtype)
+    D = np.zeros((n_units, n_samples), P.dtype)
     gain = np.ones(n_units)
     decay = np.ones(n_units)
     b = np.zeros(n_units)
     theta = np.zeros(n_units)
-    L = np.zeros((n_units, n_units))
     units = np.zeros(n_units, np.int64)
     active = np.zeros(n_units, np.int64)
-    unsolved = 0
+    L = np.zeros((n_units, n_units))
+    used = solved = 0
     for t in range(n_samples):
-        used = width if width < n_samples else t  # columns of D that are in use
-        q = Q[t]
-        norm2 = float(q @ q if width < n_samples else q[t])
+        if not G[t, t] > 0.0:
+            continue
+        for a in range(n_units):
+            inner = outputs[t, a]  # zero, in the precision of the block
+            for s in range(t):
+                inner += D[a, s] * G[t, s]
+            b[a] = gain[a] * P[t, a] + inner
+        used += 1
+        solved += step(R, b, float(G[t, t]), rules, theta, decay, units, active, L)
+        for a in range(n_units):
+            if decay[a] < 1.0:
+                gain[a] *= decay[a] ** 2
+                for s in range(t):
+                    D[a, s] *= decay[a] ** 2
+            outputs[t, a] = D[a, t] = theta[a]
+    return outputs, D, gain, (used, used - solved)
+
+
+@_compiled(fastmath=SUMS)
+def recurse_in_features(u, v, S, R, rules):
+    """Run Eqs. 15-18 over a block, like ``recurse``, from the state ``S`` (K, n_u n_v) and ``chi = sum_r outer(u_r, v_r)``.
+
+    Factors have shapes (B, r, n_u) and (B, r, n_v). D is the change of S itself, shape (K, n_u n_v).
+    """
+    n_samples, rank, n_u = u.shape
+    n_v = v.shape[2]
+    n_units, n_features = S.shape
+    outputs = np.zeros((n_samples, n_units), S.dtype)
+    D = np.zeros((n_units, n_features), S.dtype)
+    gain = np.ones(n_units)
+    decay = np.ones(n_units)
+    b = np.zeros(n_units)
+    theta = np.zeros(n_units)
+    units = np.zeros(n_units, np.int64)
+    active = np.zeros(n_units, np.int64)
+    L = np.zeros((n_units, n_units))
+    chi = np.zeros(n_features, S.dtype)
+    matrix = chi.reshape(n_u, n_v)
+    used = solved = 0
+    for t in range(n_samples):
+        for i in range(n_u):
+            for j in range(n_v):
+                matrix[i, j] = u[t, 0, i] * v[t, 0, j]
+        for r in range(1, rank):
+            for i in range(n_u):
+                for j in range(n_v):
+                    matrix[i, j] += u[t, r, i] * v[t, r, j]
+        zero = norm2 = outputs[t, 0]  # in the precision of the block
+        for i in range(n_features):
+            norm2 += chi[i] * chi[i]
         if not norm2 > 0.0:
             continue
-        count = 0
-        trace = 0.0
         for a in range(n_units):
-            theta[a] = 0.0
-            trace += R[a, a]
-            if R[a, a] > 0.0:
-                units[count] = a
-                count += 1
-                inner = outputs[t, a]  # zero, in the precision of the block
-                for s in range(used):
-                    inner += D[a, s] * q[s]
-                b[a] = gain[a] * P[t, a] + inner
-        if not nonnegative:
-            solve_linear(R, b, units, count, L, theta)
-        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_iter):
-            unsolved += 1
-        if count < n_units:
-            residual = norm2
-            for a in range(n_units):
-                residual -= theta[a] * theta[a]
-            if residual > recruit_above * norm2:
-                for a in range(n_units):
-                    if R[a, a] == 0.0:
-                        theta[a] = np.sqrt(residual)
-                        break
-        if forgetting < 1.0:
-            for a in range(n_units):
-                decay[a] = np.sqrt(forgetting) if R[a, a] * forgetting > floor * trace else 1.0
-                gain[a] *= decay[a] ** 2
-                for s in range(used):
-                    D[a, s] *= decay[a] ** 2
+            before = change = zero
+            for i in range(n_features):
+                before += S[a, i] * chi[i]
+                change += D[a, i] * chi[i]
+            b[a] = gain[a] * before + change
+        used += 1
+        solved += step(R, b, float(norm2), rules, theta, decay, units, active, L)
         for a in range(n_units):
             outputs[t, a] = theta[a]
-            if width == n_samples:
-                D[a, t] = theta[a]
-            elif theta[a] != 0.0:
-                for s in range(width):
-                    D[a, s] += outputs[t, a] * q[s]
-            for c in range(n_units):
-                R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]
-    return outputs, D, gain, unsolved
+            if decay[a] < 1.0:
+                gain[a] *= decay[a] ** 2
+                for i in range(n_features):
+                    D[a, i] *= decay[a] ** 2
+            if theta[a] != 0.0:
+                for i in range(n_features):
+                    D[a, i] += outputs[t, a] * chi[i]
+    return outputs, D, gain, (used, used - solved)
 
 
-@_compiled
-def respond(inputs, R, nonnegative, max_iter):
-    """Outputs of Eq. 15 for ``inputs = S chi``, shape (n_samples, K), with the state held still."""
+@_compiled()
+def respond(inputs, R, nonnegative, max_sweeps):
+    """Return the outputs of Eq. 15 for ``inputs = S chi``, shape (n_samples, K), the state held still; and how many failed."""
     n_samples, n_units = inputs.shape
     outputs = np.zeros_like(inputs)
     b = np.zeros(n_units)
@@ -193,7 +262,7 @@ def respond(inputs, R, nonnegative, max_iter):
     L = np.zeros((n_units, n_units))
     units = np.zeros(n_units, dtype=np.int64)
     active = np.zeros(n_units, dtype=np.int64)
-    count = 0
+    count = unsolved = 0
     for a in range(n_units):
         if R[a, a] > 0.0:
             units[count] = a
@@ -201,10 +270,10 @@ def respond(inputs, R, nonnegative, max_iter):
     for t in range(n_samples):
         for a in range(n_units):
             b[a] = inputs[t, a]
-        if nonnegative:
-            solve_nonnegative(R, b, units, count, active, L, theta, max_iter)
-        else:
+        if not nonnegative:
             solve_linear(R, b, units, count, L, theta)
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
+            unsolved += 1
         for a in range(n_units):
             outputs[t, a] = theta[a]
-    return outputs
+    return outputs, unsolved

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace, device, is_numpy_array
 
 from flymotion.frames import FramePairs
 
@@ -28,6 +28,19 @@ __all__ = ["FEATURES", "OuterProducts", "Vectors", "outer_products"]
 
 DENSE_LIMIT = 2**30
 """Bytes above which ``dense`` refuses to build chi."""
+
+
+def alike(*factors: Any) -> list[Any]:
+    """Return arrays of real numbers in their common floating-point precision, float32 at least."""
+    if any(np.ma.isMaskedArray(factor) for factor in factors):
+        raise ValueError("a factor is a masked array; fill it or drop the masked samples first")
+    xp = array_namespace(*factors)
+    for factor in factors:
+        if not xp.isdtype(factor.dtype, ("bool", "integral", "real floating")):
+            raise TypeError(f"a factor has dtype {factor.dtype}; expected real numbers")
+    floats = [f if xp.isdtype(f.dtype, "real floating") else xp.astype(f, xp.float64) for f in factors]
+    dtype = xp.result_type(xp.float32, *floats)
+    return [xp.astype(factor, dtype, copy=False) for factor in floats]
 
 
 class OuterProducts:
@@ -54,7 +67,7 @@ class OuterProducts:
     """
 
     def __init__(self, u: Any, v: Any) -> None:
-        array_namespace(u, v)  # refuses factors of two libraries
+        u, v = alike(u, v)
         if u.ndim not in (2, 3) or tuple(u.shape[:-1]) != tuple(v.shape[:-1]):
             raise ValueError(
                 f"factors have shapes {tuple(u.shape)} and {tuple(v.shape)}; expected (n_samples, n) or "
@@ -85,6 +98,11 @@ class OuterProducts:
         return self.u.dtype
 
     @property
+    def device(self) -> Any:
+        """Where the factors are."""
+        return device(self.u)
+
+    @property
     def ndim(self) -> int:
         """Always 2: samples by features."""
         return 2
@@ -95,7 +113,8 @@ class OuterProducts:
     def __getitem__(self, rows: Any) -> OuterProducts:
         """Return the samples of these rows (a slice, mask or index array)."""
         if isinstance(rows, (int, np.integer)):
-            rows = slice(rows, rows + 1) if rows != -1 else slice(-1, None)
+            row = range(len(self))[rows]  # an IndexError ends a loop over samples
+            rows = slice(row, row + 1)
         return OuterProducts(self.u[rows], self.v[rows])
 
     def astype(self, dtype: Any) -> OuterProducts:
@@ -113,6 +132,10 @@ class OuterProducts:
         xp = parts[0].xp
         return OuterProducts(xp.concat([p.u for p in parts]), xp.concat([p.v for p in parts]))
 
+    def factors(self) -> tuple[Any, Any]:
+        """Return the factors with their rank spelt out, shapes (n_samples, r, n_u) and (n_samples, r, n_v)."""
+        return (self.u, self.v) if self.u.ndim == 3 else (self.u[:, None, :], self.v[:, None, :])
+
     # -- the four operations -------------------------------------------------------------------------------------
 
     def project(self, filters: Any) -> Any:
@@ -126,7 +149,10 @@ class OuterProducts:
 
     def gram(self, other: OuterProducts | None = None) -> Any:
         """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
-        other = self if other is None else other
+        if (
+            other is None
+        ):  # in memory of its own: numpy multiplies a matrix by itself by syrk, but mirrors the result slowly
+            other = OuterProducts(self.xp.asarray(self.u, copy=True), self.xp.asarray(self.v, copy=True))
         if self.u.ndim == 2:
             out = self.u @ other.u.T
             out *= self.v @ other.v.T
@@ -218,6 +244,11 @@ class Vectors:
         """Precision of the vectors."""
         return self.x.dtype
 
+    @property
+    def device(self) -> Any:
+        """Where the vectors are."""
+        return device(self.x)
+
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
@@ -254,9 +285,9 @@ class Vectors:
         """Euclidean norm of each vector, shape (n_samples,)."""
         return self.xp.sqrt(self.xp.vecdot(self.x, self.x))
 
-    def dense(self) -> Any:
-        """Return the vectors themselves, shape (n_samples, n_features)."""
-        return self.x
+    def factors(self) -> tuple[Any, Any]:
+        """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
+        return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]
 
 
 def _change(x: Any, x_next: Any) -> tuple[Any, Any]:

@@ -1,8 +1,8 @@
 r"""Generators: the learned operators as things one can score, read a direction from, and take to pixels.
 
 A generator ``A`` is the linear operator of an infinitesimal motion, ``dx = theta A x`` (Eq. 8): row i holds the weights
-onto the change at pixel i. For content that moves to the right by ``theta`` pixels it is *minus* the spatial derivative, so
-``A[i, i - 1] > 0 > A[i, i + 1]`` (Suppl. C, Eq. 31, prints the operator of self-motion: its negative).
+onto the change at pixel i. For content that moves to the right by ``theta`` pixels it is *minus* the spatial
+derivative, so ``A[i, i - 1] > 0 > A[i, i + 1]`` (Suppl. C, Eq. 31, prints the operator of self-motion: its negative).
 """
 
 from __future__ import annotations
@@ -140,7 +140,8 @@ class Generators:
     def directions(self) -> np.ndarray:
         """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
         analytic = np.stack([derivative_operator(self.shape, angle) for angle in (0.0, 90.0)[: len(self.shape)]])
-        along = self.cosines(analytic)
+        # least squares: frames that are not square hold more neighbours along one axis than along the other
+        along = self.operators.reshape(len(self), -1) @ np.linalg.pinv(analytic.reshape(len(analytic), -1))
         up = along[:, 1] if len(self.shape) == 2 else np.zeros(len(along))
         return np.degrees(np.arctan2(up, along[:, 0])) % 360.0
 
@@ -159,7 +160,7 @@ class Generators:
 
     def _interior(self, margin: int) -> np.ndarray:
         index = np.indices(self.shape).reshape(len(self.shape), -1).T
-        inside = ((index >= margin) & (index < np.array(self.shape) - margin)).all(axis=1)
+        inside = np.all((index >= margin) & (index < np.array(self.shape) - margin), axis=1)
         if not inside.any():
             raise ValueError(f"frames of {self.shape} have no pixel {margin} away from the border")
         return inside

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
-from flymotion.features import OuterProducts, outer_products
-from flymotion.frames import FramePairs, as_frames, pair_up, random_patches
+from flymotion.features import FEATURES, OuterProducts, outer_products
+from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.generators import Generators
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.probing import Probe, read_out, shifted, unit_vectors
@@ -35,6 +35,12 @@ MOST_TILES = 1000
 
 BATCH = 16
 """Frames read from a stream at a time."""
+
+BATCH_PIXELS = 2**18
+"""Pixels of an array taken at a time, where that is more than ``BATCH`` frames."""
+
+LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
+"""Smallest values of the parameters that are whole numbers."""
 
 NAMES = {0: "right", 90: "up", 180: "left", 270: "down"}
 
@@ -88,6 +94,10 @@ class MotionLearner(BaseEstimator):
     ['left', 'right']
     """
 
+    pixels_: tuple[int, ...]
+    _last: np.ndarray | None
+    _known: FramePairs | None
+
     def __init__(
         self,
         n_components: int = 4,
@@ -128,7 +138,8 @@ class MotionLearner(BaseEstimator):
         Raises
         ------
         ValueError
-            Fewer than two frames, or frames that are not finite, before anything is learned from them.
+            Parameters out of range; fewer than two frames, or frames that are not finite, before anything is learned
+            from them.
         """
         self._reset()
         for _ in range(self.n_passes):
@@ -180,17 +191,31 @@ class MotionLearner(BaseEstimator):
         self._settle()
         return self
 
+    def _check_parameters(self) -> None:
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= least):
+                raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
+        if self.feature not in FEATURES:
+            raise ValueError(f"feature is {self.feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+        if not 0 < self.forgetting <= 1:
+            raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
+        for name in ("regularization", "half_saturation"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected 0 or more")
+
     def _reset(self) -> None:
+        self._check_parameters()
         for name in [n for n in vars(self) if n.endswith("_") or n in ("_last", "_waiting", "_kept", "_probed")]:
             delattr(self, name)
         self.n_pairs_seen_ = 0
         self.n_frames_seen_ = 0
         self.network_ = NonnegativeSimilarityMatching(self.n_components, forgetting=self.forgetting)
         self.seed_ = int(as_generator(self.random_state).integers(2**31))
-        self._last: np.ndarray | None = None
+        self._last = None
         self._waiting: list[FramePairs] = []
         self._kept: list[np.ndarray] = []
-        self._known: FramePairs | None = None
+        self._known = None
 
     def _learn(self, frames: Any) -> None:
         pairs = self._new_pairs(frames)
@@ -270,14 +295,18 @@ class MotionLearner(BaseEstimator):
         return outer_products(self._see(patches), self.feature)
 
     def _see(self, patches: FramePairs) -> FramePairs:
-        if not hasattr(self, "whitening_"):
-            seen = sum(map(len, getattr(self, "_waiting", [])))
-            raise NotFittedError(
-                f"this MotionLearner has seen {seen} pairs of patches and starts to learn after {self.warm_up}"
-            )
         return self.contrast_.transform(self.whitening_.transform(patches.flat()))
 
     # -- using it ------------------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "whitening_")
+
+    def _check_fitted(self) -> None:
+        seen = sum(map(len, getattr(self, "_waiting", [])))
+        check_is_fitted(
+            self, msg=f"this %(name)s has seen {seen} pairs of patches and starts to learn after {self.warm_up}"
+        )
 
     def transform(self, movie: Any) -> np.ndarray:
         """Return the detectors' responses to each pair of frames, without learning.
@@ -293,13 +322,20 @@ class MotionLearner(BaseEstimator):
         -------
         ndarray, shape (n_pairs, n_components)
             Responses, nonnegative.
+
+        Raises
+        ------
+        NotFittedError
+            Before the warm-up is complete.
+        ValueError
+            Frames that are not finite, or hold no patch of the size learned on.
         """
-        return np.concatenate(
-            [
-                self.network_.transform(self._features(tiles)).reshape(n, -1, self.n_components).mean(axis=1)
-                for tiles, n in self._tiles(movie)
-            ]
-        )
+        self._check_fitted()
+        responses = [
+            self.network_.transform(self._features(tiles)).reshape(n, -1, self.n_components).mean(axis=1)
+            for tiles, n in self._tiles(movie)
+        ]
+        return np.concatenate([np.zeros((0, self.n_components)), *responses])
 
     def predict(self, movie: Any) -> np.ndarray:
         r"""Return the velocity of the image content between consecutive frames.
@@ -316,10 +352,15 @@ class MotionLearner(BaseEstimator):
         -------
         ndarray, shape (n_pairs, 1) or (n_pairs, 2)
             (x right, y down) [pixels per frame].
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            As ``transform``.
         """
-        known = self._probe_pairs()
-        scale, *_ = np.linalg.lstsq(self._regress(known, len(known)), known.motion, rcond=None)
-        return np.concatenate([self._regress(tiles, n) @ scale for tiles, n in self._tiles(movie)])
+        scale = self._scale()
+        velocities = [_solve(*self._regression(tiles, n)) @ scale for tiles, n in self._tiles(movie)]
+        return np.concatenate([np.zeros((0, scale.shape[1])), *velocities])
 
     def _tiles(self, movie: Any) -> Iterator[tuple[FramePairs, int]]:
         last = None
@@ -327,16 +368,15 @@ class MotionLearner(BaseEstimator):
             if not isinstance(frames, FramePairs):
                 joined = frames if cut or last is None else np.concatenate([last, frames])
                 last = frames[-1:]
-                if len(joined) < 2:
-                    continue
-                frames = pair_up(joined)
-            yield self._tile(frames), len(frames)
+                frames = FramePairs(joined[:-1], joined[1:])
+            if len(frames):
+                yield self._tile(frames), len(frames)
 
     def _tile(self, pairs: FramePairs) -> FramePairs:
         shape = self._patch_shape
         if pairs.pixels == shape:
             return pairs
-        if len(pairs.pixels) != 2 or any(p < s for p, s in zip(pairs.pixels, shape, strict=True)):
+        if not len(pairs.pixels) == len(shape) == 2 or any(np.less(pairs.pixels, shape)):
             raise ValueError(f"frames of {pairs.pixels} hold no patch of {shape}, which this learner has learned on")
 
         def tile(frames: np.ndarray) -> np.ndarray:
@@ -348,8 +388,16 @@ class MotionLearner(BaseEstimator):
 
         return pairs.map(tile)
 
-    def _regress(self, tiles: FramePairs, n_pairs: int) -> np.ndarray:
-        """Solve the regression on the axes' operators over the tiles of each pair; shape (n_pairs, ndim)."""
+    def _scale(self) -> np.ndarray:
+        """Invert what the regression makes of known motions, all patches pooled; shape (ndim, ndim)."""
+        known = self._probe_pairs()
+        assert known.motion is not None
+        normal, target = self._regression(known, len(known))
+        theta_of_motion = np.linalg.pinv(normal.mean(axis=0)) @ target.T @ np.linalg.pinv(known.motion).T
+        return np.linalg.pinv(theta_of_motion).T
+
+    def _regression(self, tiles: FramePairs, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Regress on the axes' operators over the tiles of each pair; normal matrices and right-hand sides."""
         seen = self._see(tiles)
         middle = (seen.before + seen.after) / 2
         predicted = np.stack([middle @ A.T for A in self._axes()], axis=1)
@@ -358,8 +406,7 @@ class MotionLearner(BaseEstimator):
         gathered = predicted.reshape(n_pairs, -1, n_axes, n_pixels)
         normal = np.einsum("btan,btcn->bac", gathered, gathered)
         target = np.einsum("btan,btn->ba", gathered, change.reshape(n_pairs, -1, n_pixels))
-        ridge = 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30
-        return np.linalg.solve(normal + ridge * np.eye(n_axes), target[..., None])[..., 0]
+        return normal, target
 
     def _axes(self) -> np.ndarray:
         """One operator an axis (x right, y down): the detectors' filters, weighted by their directions."""
@@ -372,8 +419,7 @@ class MotionLearner(BaseEstimator):
     @property
     def generators_(self) -> Generators:
         """The learned operators, on whitened frames."""
-        if not hasattr(self, "whitening_"):
-            self._see(FramePairs(np.zeros((0, 1)), np.zeros((0, 1))))
+        self._check_fitted()
         return Generators(self.network_.generators_, self._patch_shape, self.whitening_.matrix_)
 
     @property
@@ -406,14 +452,19 @@ class MotionLearner(BaseEstimator):
 
     def _probe_pairs(self) -> FramePairs:
         """Pairs of patches of known motion: those of the training that had it, or kept frames at known shifts."""
+        self._check_fitted()
         if self._known is not None:
             return self._known
-        self._see(FramePairs(*[np.zeros((0, *self._patch_shape))] * 2)) if not self._kept else None
         rngs = [np.random.default_rng([self.seed_, 1, i]) for i in range(len(self._kept))]
         n = N_PROBES // len(self._kept)
         return FramePairs.concatenate(
             [shifted(frame, self._patch_shape, n, rng) for frame, rng in zip(self._kept, rngs, strict=True)]
         )
+
+
+def _solve(normal: np.ndarray, target: np.ndarray) -> np.ndarray:
+    ridge = 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30
+    return np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), target[..., None])[..., 0]
 
 
 def _batches(movie: Any) -> Iterator[tuple[Any, bool]]:
@@ -423,4 +474,7 @@ def _batches(movie: Any) -> Iterator[tuple[Any, bool]]:
     elif hasattr(movie, "batches"):
         yield from movie.batches(BATCH)
     else:
-        yield as_frames(movie), True
+        frames = as_frames(movie)
+        size = max(BATCH, BATCH_PIXELS // int(np.prod(frames.shape[1:])))
+        for start in range(0, len(frames), size):
+            yield frames[start : start + size], start == 0

@@ -15,7 +15,7 @@ from flymotion.learner import BATCH, MotionLearner
 from flymotion.motions import Translation
 from flymotion.render import sample_pairs
 from flymotion.scenes import FourierScene, photograph
-from flymotion.video import Movie, VideoError, open_movie, read_movie
+from flymotion.video import Movie, VideoError, _is_image, open_movie, read_movie
 
 __all__ = ["BUNDLED", "Detector", "describe", "eye_movements", "learn", "load_photographs"]
 
@@ -93,8 +93,10 @@ def learn(
     Raises
     ------
     VideoError
-        A source that is missing, empty or cannot be decoded; photographs mixed with videos.
+        No source; one that is missing, empty or cannot be decoded; photographs mixed with videos.
     """
+    if not sources:
+        raise VideoError(f"no sources; expected at least one video, folder, photograph or {BUNDLED!r}")
     stills = [_is_photograph(source, photographs) for source in sources]
     if all(stills):
         scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(sources)]
@@ -123,12 +125,12 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
     """Read photographs as luminance, shape (height, width) each; ``"bundled"`` gives scikit-learn's two."""
     images: list[np.ndarray] = []
     for source in sources:
-        if source == BUNDLED:
+        if _is_bundled(source):
             from sklearn.datasets import load_sample_image
 
             images += [load_sample_image(name) for name in ("china.jpg", "flower.jpg")]
         elif Path(source).is_dir():
-            files = sorted(file for file in Path(source).iterdir() if not file.name.startswith("."))
+            files = sorted(file for file in Path(source).iterdir() if _is_image(file))
             images += [read_movie(file)[0] for file in files]
         else:
             images.append(read_movie(source)[0])
@@ -136,17 +138,19 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
 
 
 def _is_photograph(source: str | Path, photographs: bool) -> bool:
-    if source == BUNDLED and not Path(source).exists():
+    if _is_bundled(source):
         return True
-    if Path(source).is_dir():
-        return photographs
-    return open_movie(source).n_frames_estimate == 1
+    movie = open_movie(source)
+    return photographs if Path(source).is_dir() else movie.n_frames_estimate == 1
+
+
+def _is_bundled(source: str | Path) -> bool:
+    return source == BUNDLED and not Path(source).exists()
 
 
 def _learn_pairs(
     learner: MotionLearner, batches: Iterator[FramePairs], n_pairs: int, progress: Progress
 ) -> MotionLearner:
-    learner._reset()
     for pairs in batches:
         learner.partial_fit(pairs)
         progress(learner.n_pairs_seen_, n_pairs)

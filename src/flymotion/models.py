@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from flymotion.features import OuterProducts, to_numpy
 from flymotion.frames import FramePairs
 from flymotion.learner import MotionLearner
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.similarity import NonnegativeSimilarityMatching, _State
+from flymotion.similarity import _State
 
 __all__ = ["FORMAT", "ModelError", "load", "save"]
 
@@ -44,26 +43,34 @@ def save(learner: MotionLearner, path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ModelError
-        A learner that has seen nothing, or parameters that JSON cannot hold.
+        A learner that has seen nothing, parameters that JSON cannot hold, or a path that cannot be written to.
     """
     path = Path(path)
     if not hasattr(learner, "n_pairs_seen_"):
         raise ModelError(f"{path}: the learner has seen no frames; fit it before saving")
     header, arrays = _pack(learner)
     try:
-        text = json.dumps(header)
+        text = json.dumps(header, default=_plain)
     except TypeError as error:
         raise ModelError(f"{path}: parameters must be numbers, text or None ({error})") from error
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(unfinished, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        if unfinished.exists():
+            unfinished.unlink()
     return path
+
+
+def _plain(number: Any) -> Any:
+    if isinstance(number, np.generic):
+        return number.item()
+    raise TypeError(f"not {type(number).__name__}")
 
 
 def load(path: str | os.PathLike[str]) -> MotionLearner:
@@ -76,16 +83,17 @@ def load(path: str | os.PathLike[str]) -> MotionLearner:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
+        found = header["format"]
+        if found == FORMAT:
+            return _unpack(header, arrays)
     except FileNotFoundError:
         raise ModelError(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+    except Exception as error:  # damage makes zipfile and numpy raise anything: BadZipFile, EOFError, ValueError, ...
         raise ModelError(f"{path}: not a flymotion model, or a truncated one ({type(error).__name__})") from error
-    if header.get("format") != FORMAT:
-        raise ModelError(f"{path}: format {header.get('format')!r}; this flymotion reads format {FORMAT}")
-    return _unpack(header, arrays)
+    raise ModelError(f"{path}: format {found!r}; this flymotion reads format {FORMAT}")
 
 
 def _pack(learner: MotionLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -94,7 +102,7 @@ def _pack(learner: MotionLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]
     network = learner.network_
     state = getattr(network, "_state", None)
     params = learner.get_params()
-    if not isinstance(params["random_state"], int | None):
+    if not isinstance(params["random_state"], int | np.integer | None):
         params["random_state"] = None  # seed_ holds what was drawn from it
     header = {
         "format": FORMAT,
@@ -155,12 +163,10 @@ def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLear
     return learner
 
 
-def _unpack_network(
-    network: NonnegativeSimilarityMatching, header: dict[str, Any], arrays: dict[str, np.ndarray]
-) -> None:
+def _unpack_network(network: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     if "S" in arrays:
         S = arrays["S"]
-        network._state = _State(S, arrays["R"], OuterProducts(S[0], S[0]).xp, np.dtype(header["dtype"]))
+        network._state = _State(S, arrays["R"], array_namespace(S), np.dtype(header["dtype"]))
         network._state.n_samples_seen = header["n_samples_seen"]
         shape = S.shape[1:]
     elif "u" in arrays:

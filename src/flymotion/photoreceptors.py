@@ -1,7 +1,7 @@
 r"""Early vision: what happens to frames between the photoreceptors and the motion detector.
 
-Scikit-learn transformers of frames ``(n_samples, *pixels)`` and of :class:`~flymotion.frames.FramePairs`: they are fitted
-on first frames and do the same to both frames of a pair, so that what changes within a pair is motion alone.
+Scikit-learn transformers of frames ``(n_samples, n_pixels)`` and of :class:`~flymotion.frames.FramePairs`: they are
+fitted on first frames and do the same to both frames of a pair, so that what changes within a pair is motion alone.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class _EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class ZCAWhitening(_EarlyVision):
     r"""Whitening by the symmetric root of the inverse covariance (ZCA; Bell & Sejnowski 1997).
 
-    :math:`Z = V (\Lambda + \rho\, \mathrm{tr}\Lambda / n)^{-1/2} V'`, after subtraction of each pixel's mean. Directions
-    without variance, as of a constant pixel, become 0.
+    :math:`Z = V (\Lambda + \rho\, \mathrm{tr}\Lambda / n)^{-1/2} V'`, after subtraction of each pixel's mean.
+    Directions without variance, as of a constant pixel, become 0.
 
     Parameters
     ----------
@@ -100,8 +100,9 @@ class ZCAWhitening(_EarlyVision):
     def _fit(self, X: np.ndarray) -> None:
         if not self.regularization >= 0:
             raise ValueError(f"regularization is {self.regularization}; expected 0 or more")
-        self.mean_ = X.mean(axis=0)
-        centred = (X - self.mean_).astype(np.float64)
+        from_first = (X - X[0]).astype(np.float64)  # exactly 0 where a pixel is constant
+        self.mean_ = (X[0] + from_first.mean(axis=0)).astype(X.dtype)
+        centred = from_first - from_first.mean(axis=0)
         values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
         damped = np.maximum(values, 0) + self.regularization * max(values.mean(), 0)
         kept = values > len(values) * np.finfo(X.dtype).eps * max(values[-1], 0)

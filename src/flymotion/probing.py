@@ -1,4 +1,4 @@
-"""Probing a learner: what do its outputs say about motion that is known?"""
+"""Probing a learner: what its outputs say about motion that is known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Probe(NamedTuple):
     gain : ndarray, shape (n_components,)
         Mean response to content moving that way [per pixel per frame].
     accuracy : float
-        Share of pairs whose strongest output is one whose direction is nearest to the motion.
+        Share of pairs with motion whose strongest output is one whose direction is nearest to it; 0 if there are none.
     """
 
     directions: np.ndarray
@@ -59,7 +59,7 @@ def shifted(frame: np.ndarray, patch: tuple[int, ...], n: int, rng: np.random.Ge
         With the motion of the content, along the cardinal directions [pixels per frame].
     """
     scene = photograph(frame, pixels_per_spacing=1.0)
-    eye = Line(*patch, sigma=0.0) if len(patch) == 1 else Grid(*patch, sigma=0.0)
+    eye = Line(patch[0], 0.0) if len(patch) == 1 else Grid(patch[0], patch[1], 0.0)
     half = np.array(patch[::-1]) / 2
     places = rng.uniform(half, scene.extent[:, 1] - half, size=(n, scene.ndim))
     steps = Translation(PROBE_SHIFT, ndim=scene.ndim).steps(n, rng)
@@ -82,9 +82,10 @@ def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
     gain = (near * responses).sum(axis=0) / np.maximum(near_speed, 1e-30)
     winner = responses.argmax(axis=1)
     right = near[np.arange(len(motion)), winner] & (responses.max(axis=1) > 0)
-    return Probe(directions, gain, float(right[speeds > 0].mean()))
+    moving = speeds > 0
+    return Probe(directions, gain, float(right[moving].sum() / max(moving.sum(), 1)))
 
 
 def unit_vectors(angles: np.ndarray, ndim: int) -> np.ndarray:
-    """Unit vectors (x right, y down) of directions [deg], shape (len(angles), ndim)."""
+    """Return the unit vectors (x right, y down) of directions [deg], shape (len(angles), ndim)."""
     return np.array([unit_vector(angle, ndim) for angle in angles])

@@ -21,18 +21,23 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from flymotion.features import OuterProducts, Vectors, as_features, to_numpy
+from flymotion._checks import check_samples
+from flymotion.features import OuterProducts, Vectors, to_numpy
 from flymotion.initialisation import warm_start, warm_up_length
 
 __all__ = ["NonnegativeSimilarityMatching", "SimilarityMatching"]
+
+RESPONSES = 512
+"""Samples answered at a time."""
 
 FLOOR = 1e-9
 """Share of R's trace under which a unit stops forgetting."""
@@ -40,8 +45,11 @@ FLOOR = 1e-9
 UNEXPLAINED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """Share of a sample's squared norm that counts as a new direction, by precision."""
 
+SMALL = 1024
+"""Entries of chi up to which learning sample by sample is faster than by matrix products."""
+
 CACHED = 2**18
-"""Entries of the state that are added to at a time."""
+"""Entries of the state that are added to at a time, so that they stay in the processor's cache."""
 
 
 class _State:
@@ -60,39 +68,46 @@ class _State:
         twin.n_samples_seen = self.n_samples_seen
         return twin
 
-    def advance(self, samples: Any, *, forgetting: float, nonnegative: bool, max_iter: int) -> tuple[np.ndarray, int]:
+    def advance(self, samples: Any, *, forgetting: float, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
         """Learn from samples; return the outputs as they were while learning, and how many did not converge."""
-        from flymotion._recursion import recurse
-
-        n_features = int(np.prod(self.S.shape[1:]))
+        n_features = math.prod(self.S.shape[1:])
         size = block_size(n_features)
-        outputs, unsolved = [], 0
+        learn = self._learn_in_features if n_features < size else self._learn
+        unexplained = UNEXPLAINED[np.dtype(str(self.dtype).rpartition(".")[2])]
+        rules = (float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
+        outputs, unsolved = [np.zeros((0, len(self.R)), dtype=to_numpy(self.work[:0]).dtype)], 0
         for start in range(0, len(samples), size):
-            block = samples[start : start + size]
-            P = to_numpy(block.project(self.work))
-            Q = to_numpy(block.dense() if n_features < len(block) else block.gram())
-            theta, D, gain, n = recurse(
-                P, Q, self.R, forgetting, FLOOR, UNEXPLAINED[P.dtype], nonnegative, max_iter
-            )
-            self._add(block, D, gain)
-            self.n_samples_seen += int(np.count_nonzero(Q.any(axis=1) if D.shape[1] < len(block) else Q.diagonal()))
+            theta, (used, missed) = learn(samples[start : start + size], rules)
+            self.n_samples_seen += used
             outputs.append(theta)
-            unsolved += n
+            unsolved += missed
         return np.concatenate(outputs), unsolved
 
-    def _add(self, block: Any, D: np.ndarray, gain: np.ndarray) -> None:
-        """Add what a block changed, as many units at a time as stay in the processor's cache."""
-        if (gain != 1.0).any():
-            self.S *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.S.dtype)
+    def _learn(self, block: Any, rules: tuple) -> tuple[np.ndarray, tuple[int, int]]:
+        from flymotion._recursion import recurse
+
+        P, G = to_numpy(block.project(self.work)), to_numpy(block.gram())
+        theta, D, gain, counts = recurse(P, G, self.R, rules)
         step = max(1, CACHED // math.prod(self.S.shape[1:]))
         for units in (slice(a, a + step) for a in range(0, len(D), step)):
-            if D.shape[1] < len(block):
-                change = self._like(D[units].reshape(-1, *self.S.shape[1:]), self.dtype)
-            else:
-                change = block.accumulate(self._like(D[units], self.dtype).T)
-            self.S[units] += change
-            if self.work is not self.S:
-                self.work[units] = self.S[units]
+            self._add(units, gain[units], block.accumulate(self._like(D[units], self.dtype).T))
+        return theta, counts
+
+    def _learn_in_features(self, block: Any, rules: tuple) -> tuple[np.ndarray, tuple[int, int]]:
+        from flymotion._recursion import recurse_in_features
+
+        u, v = (np.require(to_numpy(factor), requirements="CW") for factor in block.factors())
+        S = to_numpy(self.work).reshape(len(self.R), -1)
+        theta, D, gain, counts = recurse_in_features(u, v, S, self.R, rules)
+        self._add(slice(None), gain, self._like(D.reshape(self.S.shape), self.dtype))
+        return theta, counts
+
+    def _add(self, units: slice, gain: np.ndarray, change: Any) -> None:
+        if (gain != 1.0).any():
+            self.S[units] *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.S.dtype)
+        self.S[units] += change
+        if self.work is not self.S:
+            self.work[units] = self.S[units]
 
     def _like(self, array: np.ndarray, dtype: Any) -> Any:
         if isinstance(self.S, np.ndarray):
@@ -102,7 +117,7 @@ class _State:
 
 def block_size(n_features: int) -> int:
     """Samples a block: more where the state is large, since adding to it is done once a block."""
-    return int(np.clip(n_features // 1024, 128, 1024)) if n_features > 1024 else 1024
+    return 4096 if n_features <= SMALL else int(np.clip(n_features // 1024, 128, 1024))
 
 
 class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -119,7 +134,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         warm_up: int | None = None,
         init: Any = None,
         init_strength: float = 1.0,
-        max_iter: int = 100,
+        max_sweeps: int = 100,
     ) -> None:
         self.n_components = n_components
         self.forgetting = forgetting
@@ -127,7 +142,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.warm_up = warm_up
         self.init = init
         self.init_strength = init_strength
-        self.max_iter = max_iter
+        self.max_sweeps = max_sweeps
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -146,11 +161,9 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ValueError
             Samples that are empty, not finite, or of the wrong shape; parameters out of range.
         """
-        for name in [n for n in vars(self) if n.endswith("_") or n in ("_state", "_waiting")]:
-            delattr(self, name)
-        samples = self._check(X, reset=True)
-        if len(samples) == 0:
-            raise ValueError(f"X has 0 sample(s) (shape {samples.shape}) while a minimum of 1 is required")
+        samples = self._check(X, reset=True, allow_empty=False)
+        for name in ("_state", "_waiting", "_provisional"):
+            self.__dict__.pop(name, None)
         for _ in range(self.n_passes):
             self._learn(samples)
         if (dead := self.dead_units_).size:
@@ -207,69 +220,77 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ndarray, shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        samples = self._check(X, reset=False)
-        state = self._settled()
-        if len(samples) == 0:
-            return np.zeros((0, self.n_components))
-        inputs = to_numpy(samples.project(state.work))
-        return _outputs(inputs, state.R, nonnegative=self._nonnegative, max_iter=self.max_iter)
+        return self._outputs(self._check(X, reset=False))
+
+    def _outputs(self, samples: Any) -> np.ndarray:
+        from flymotion._recursion import respond
+
+        state, unsolved = self._settled(), 0
+        outputs = np.zeros((len(samples), self.n_components), dtype=to_numpy(state.work[:0]).dtype)
+        for rows in _blocks(len(samples)):
+            inputs = to_numpy(samples[rows].astype(state.dtype).project(state.work))
+            outputs[rows], missed = respond(inputs, state.R, self._nonnegative, self.max_sweeps)
+            unsolved += missed
+        self._warn_of(unsolved, len(samples))
+        return outputs
 
     def score(self, X: Any, y: Any = None) -> float:
         r"""Similarity captured, ``(2 |sum theta chi'|^2 - |sum theta theta'|^2) / T^2``; higher is better.
 
         A constant, the mean squared similarity of the samples, minus the objective of Eq. 12 (SM) or 14 (NSM).
         """
-        theta = self.transform(X)
-        samples = as_features(X)
-        if not isinstance(X, OuterProducts):
-            samples = self._check(X, reset=False)
-        weights = samples.xp.asarray(theta.astype(str(samples.dtype).rpartition(".")[2]))
-        cross = to_numpy(samples.accumulate(weights)).astype(float)
-        return float((2 * (cross**2).sum() - ((theta.T @ theta) ** 2).sum()) / len(theta) ** 2)
+        check_is_fitted(self)
+        samples = self._check(X, reset=False, allow_empty=False)
+        theta, state = self._outputs(samples), self._settled()
+        cross = np.zeros(state.S.shape)
+        for rows in _blocks(len(samples)):
+            block = samples[rows].astype(state.dtype)
+            cross += to_numpy(block.accumulate(state._like(theta[rows], state.dtype)))
+        R = theta.T.astype(np.float64) @ theta
+        return float((2 * (cross**2).sum() - (R**2).sum()) / len(theta) ** 2)
 
-    def _check(self, X: Any, *, reset: bool) -> OuterProducts | Vectors:
-        """Return the samples, checked; touches nothing but ``n_features_in_``."""
+    def _check(self, X: Any, *, reset: bool, allow_empty: bool = True) -> OuterProducts | Vectors:
+        """Return the samples, checked; touches nothing but ``n_features_in_`` and ``feature_shape_``."""
         self._check_parameters()
-        if isinstance(X, OuterProducts):
-            _check_products(X)
-            if not reset and (X.shape[1] != self.n_features_in_ or self.feature_shape_ != X.feature_shape):
-                raise ValueError(
-                    f"X has {X.shape[1]} features {X.feature_shape}, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features {self.feature_shape_} as input"
-                )
-            if reset:
-                self.n_features_in_, self.feature_shape_ = X.shape[1], X.feature_shape
-            return X
-        if hasattr(X, "detach"):  # a torch tensor stays where it is
-            return self._check(OuterProducts(X, X[:, :1] * 0 + 1), reset=reset)
-        _refuse_masked(X)
-        X = validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=0, accept_sparse=False
-        )
-        if reset:
-            self.feature_shape_ = X.shape[1:]
-        return Vectors(X)
+        samples = check_samples(self, X, reset=reset, allow_empty=allow_empty)
+        if self.init is not None:
+            init = np.asarray(self.init, dtype=float)
+            if init.shape != (self.n_components, samples.shape[1]) or not np.isfinite(init).all():
+                expected = (self.n_components, samples.shape[1])
+                raise ValueError(f"init has shape {init.shape}; expected finite numbers of shape {expected}")
+        return samples
 
     def _check_parameters(self) -> None:
         if not (isinstance(self.n_components, (int, np.integer)) and self.n_components > 0):
             raise ValueError(f"n_components is {self.n_components!r}; expected a positive whole number")
         if not 0 < self.forgetting <= 1:
             raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
+        warm_up = 1 if self.warm_up is None else self.warm_up
+        counts = {"n_passes": self.n_passes, "max_sweeps": self.max_sweeps, "warm_up": warm_up}
+        for name, value in counts.items():
+            if not (isinstance(value, (int, np.integer)) and value > 0):
+                raise ValueError(f"{name} is {value!r}; expected a positive whole number")
+        if not 0 < self.init_strength < math.inf:
+            raise ValueError(f"init_strength is {self.init_strength!r}; expected a positive number")
 
     def _learn(self, samples: Any, *, outputs: bool = False) -> Any:
-        n = len(samples)
-        if not hasattr(self, "_state"):
-            self._waiting = [*getattr(self, "_waiting", []), samples] if n else getattr(self, "_waiting", [])
-            waiting = sum(map(len, self._waiting))
-            if waiting < self._warm_up(samples):
-                self.__dict__.pop("_provisional", None)
-                return self._replay()[1][waiting - n :] if outputs else None
+        if hasattr(self, "_state"):
+            return self._advance(self._state, samples.astype(self._state.dtype))
+        lit = to_numpy(samples.norms()) > 0  # samples of norm 0 do not count, here as later
+        new = samples[np.flatnonzero(lit)]  # a copy: the caller may reuse the memory
+        self._waiting = [*getattr(self, "_waiting", []), new]
+        self.__dict__.pop("_provisional", None)
+        n_waiting = sum(map(len, self._waiting))
+        if n_waiting >= max(self._warm_up(samples), 1):
             self._state, theta = self._replay()
             self._waiting = []
-            return theta[waiting - n :]
-        if n == 0:
-            return np.zeros((0, self.n_components))
-        return self._advance(self._state, samples.astype(self._state.dtype))
+        elif outputs:
+            theta = self._replay()[1]
+        else:
+            return None
+        responses = np.zeros((len(samples), self.n_components), dtype=theta.dtype)
+        responses[lit] = theta[n_waiting - len(new) :]
+        return responses
 
     def _replay(self) -> tuple[_State, np.ndarray]:
         """Start from the waiting samples, then learn from them in order."""
@@ -278,15 +299,16 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return state, self._advance(state, samples)
 
     def _start(self, samples: Any) -> _State:
-        xp = samples.xp
+        def like(array: Any) -> Any:
+            return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
+
         if self.init is not None:
-            W = xp.asarray(self.init, dtype=samples.dtype)
-            S = xp.reshape(W * self.init_strength, (self.n_components, *samples.feature_shape))
-            return _State(S, np.eye(self.n_components) * self.init_strength, xp, samples.dtype)
+            shape = (self.n_components, *samples.feature_shape)
+            S = like(np.asarray(self.init, dtype=float).reshape(shape) * self.init_strength)
+            return _State(S, np.eye(self.n_components) * self.init_strength, samples.xp, samples.dtype)
         first = samples[: self._warm_up(samples)]
         theta = warm_start(first.to_numpy(), self.n_components, nonnegative=self._nonnegative)
-        weights = xp.asarray(theta, dtype=samples.dtype)
-        return _State(first.accumulate(weights), theta.T @ theta, xp, samples.dtype)
+        return _State(first.accumulate(like(theta)), theta.T @ theta, samples.xp, samples.dtype)
 
     def _warm_up(self, samples: Any) -> int:
         """Return the number of samples to start from."""
@@ -296,21 +318,23 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _advance(self, state: _State, samples: Any) -> np.ndarray:
         theta, unsolved = state.advance(
-            samples, forgetting=self.forgetting, nonnegative=self._nonnegative, max_iter=self.max_iter
+            samples, forgetting=self.forgetting, nonnegative=self._nonnegative, max_sweeps=self.max_sweeps
         )
+        self._warn_of(unsolved, len(samples))
+        return theta
+
+    def _warn_of(self, unsolved: int, n: int) -> None:
         if unsolved:
             warnings.warn(
-                f"the outputs of {unsolved} of {len(samples)} samples did not converge in {self.max_iter} "
-                "iterations; raise max_iter",
+                f"the outputs of {unsolved} of {n} samples did not converge in {self.max_sweeps} sweeps; raise max_sweeps",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return theta
 
     # -- what was learned ----------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state") or bool(getattr(self, "_waiting", []))
+        return hasattr(self, "_state") or any(map(len, getattr(self, "_waiting", [])))
 
     def _settled(self) -> _State:
         """Return the state, or while the warm-up is incomplete the one of a start from what there is."""
@@ -375,22 +399,9 @@ def _over_diagonal(rows: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.divide(rows, diagonal, out=np.zeros_like(rows), where=diagonal > 0)
 
 
-def _refuse_masked(X: Any) -> None:
-    if np.ma.isMaskedArray(X):
-        raise ValueError("X is a masked array; fill it or drop the masked samples first")
-
-
-def _check_products(X: OuterProducts) -> None:
-    finite = X.xp.isfinite(X.norms())
-    if not bool(X.xp.all(finite)):
-        raise ValueError(f"Input X contains NaN or infinity in sample {int(np.argmin(to_numpy(finite)))}")
-
-
-def _outputs(inputs: np.ndarray, R: np.ndarray, *, nonnegative: bool, max_iter: int) -> np.ndarray:
-    """Solve Eq. 15 for given ``S chi``, shape (n_samples, K), with the state held still."""
-    from flymotion._recursion import respond
-
-    return respond(inputs, R, nonnegative, max_iter)
+def _blocks(n_samples: int) -> Iterator[slice]:
+    """Yield the samples answered at a time."""
+    return (slice(start, start + RESPONSES) for start in range(0, n_samples, RESPONSES))
 
 
 class SimilarityMatching(_SimilarityMatching):
@@ -412,7 +423,7 @@ class SimilarityMatching(_SimilarityMatching):
         Initial W, instead of a warm-up.
     init_strength : float
         Initial That of a given ``init``.
-    max_iter : int
+    max_sweeps : int
         Most sweeps of the inner problem of a sample.
 
     Attributes
@@ -461,7 +472,7 @@ class NonnegativeSimilarityMatching(_SimilarityMatching):
 
     Parameters
     ----------
-    n_components, forgetting, n_passes, warm_up, init, init_strength, max_iter
+    n_components, forgetting, n_passes, warm_up, init, init_strength, max_sweeps
         As in :class:`SimilarityMatching`.
 
     Attributes

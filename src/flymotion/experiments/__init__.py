@@ -1,0 +1,133 @@
+"""Experiments: one module a figure or group of claims, each with ``Config``, ``run(config)`` and ``check(result)``.
+
+:func:`reproduce` runs those that hold the claims asked for, writes ``claims.json`` and draws the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from flymotion.experiments.claims import Claim, write
+
+__all__ = ["EXPERIMENTS", "reproduce"]
+
+EXPERIMENTS: dict[str, tuple[str, ...]] = {
+    "figure2": ("C1", "C2", "C3", "C7"),
+    "larger_eyes": ("C5",),
+    "gratings": ("C6", "C8"),
+    "product_features": ("C14",),
+    "offline_online": ("C26", "C35"),
+    "optics": ("C28",),
+}
+"""Modules of this package, and the claims that each checks."""
+
+
+def reproduce(
+    ids: Iterable[str] | None = None,
+    *,
+    full: bool = False,
+    n_seeds: int | None = None,
+    out: str | Path = "reproduced",
+    progress: Callable[[int, int, str], None] | None = None,
+    n_jobs: int = 2,
+) -> list[Claim]:
+    """Check claims of the paper.
+
+    Parameters
+    ----------
+    ids : iterable of str, optional
+        Which claims, for instance ``["C2", "C28"]``; all by default.
+    full : bool
+        Every seed and size that a claim names, in minutes, instead of few seeds, in about one.
+    n_seeds : int, optional
+        Number of seeds, instead of either.
+    out : str or Path
+        Folder for ``claims.json`` and the figures; made if missing.
+    progress : callable, optional
+        Called with the pieces of work done, their total, and what is being worked on.
+    n_jobs : int
+        Processes to work on.
+
+    Returns
+    -------
+    list of Claim
+        The rows of the claims asked for, in the order of their numbers.
+
+    Raises
+    ------
+    ValueError
+        Unknown claims; fewer than one seed.
+    """
+    wanted = _known(ids)
+    if n_seeds is not None and n_seeds < 1:
+        raise ValueError(f"n_seeds is {n_seeds}; expected at least 1")
+    names = [name for name, holds in EXPERIMENTS.items() if wanted.intersection(holds)]
+    modules = {name: import_module(f"{__name__}.{name}") for name in names}
+    configs = {name: _config(module, full, n_seeds) for name, module in modules.items()}
+    results = _run(modules, configs, progress, n_jobs)
+    rows = [row for name, module in modules.items() for row in module.check(results[name])]
+    rows = sorted((row for row in rows if _number(row) in wanted), key=lambda row: int(_number(row)[1:]))
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    write(rows, out / "claims.json")
+    _draw(results, out)
+    return rows
+
+
+def _known(ids: Iterable[str] | None) -> set[str]:
+    known = [claim for claims in EXPERIMENTS.values() for claim in claims]
+    wanted = set(known) if ids is None else {ids} if isinstance(ids, str) else set(ids)
+    if unknown := sorted(wanted.difference(known)):
+        known.sort(key=lambda claim: int(claim[1:]))
+        raise ValueError(f"unknown claim {', '.join(unknown)}; expected some of {', '.join(known)}")
+    return wanted
+
+
+def _number(row: Claim) -> str:
+    return row.id.partition(".")[0]
+
+
+def _config(module: Any, full: bool, n_seeds: int | None) -> Any:
+    config = module.Config() if full else module.Config.quick()
+    return config if n_seeds is None else replace(config, n_seeds=n_seeds)
+
+
+def _run(modules: dict[str, Any], configs: dict[str, Any], progress: Any, n_jobs: int) -> dict[str, Any]:
+    from flymotion.experiments.work import on_cores
+
+    total = sum(len(module.jobs(configs[name])) for name, module in modules.items())
+    done, results = 0, {}
+
+    def tell(what: str) -> None:
+        if progress is not None:
+            progress(done, total, what)
+
+    for name, module in modules.items():
+        what = f"{', '.join(EXPERIMENTS[name])}: {(module.__doc__ or name).partition('(')[0].partition(':')[0].strip()}"
+
+        def one_more(what: str = what) -> None:
+            nonlocal done
+            done += 1
+            tell(what)
+
+        tell(what)
+        results[name] = module.run(configs[name], on_cores(n_jobs, one_more))
+    return results
+
+
+def _draw(results: dict[str, Any], out: Path) -> None:
+    from flymotion import plots
+
+    if "figure2" in results:
+        for world in results["figure2"].signed:
+            plots.draw_figure2(results["figure2"], world).savefig(out / f"figure2_{world}.png", dpi=150)
+    for name, draw, file in (
+        ("gratings", plots.draw_speeds, "speeds.png"),
+        ("optics", plots.draw_motion_map, "motion_map.png"),
+    ):
+        if name in results:
+            draw(results[name]).savefig(out / file, dpi=150)
