@@ -75,9 +75,11 @@ def header_of(content):
 STAGES = {"one frame": 1, "its warm-up": 10, "its network's warm-up": 100, "the end": 600}
 
 
-@pytest.mark.parametrize("how", [{}, {"forgetting": 0.99}, {"feature": "antisymmetric"}], ids=str)
+@pytest.mark.parametrize(
+    "dtype, how",
+    [(np.float64, {}), (np.float32, {"forgetting": 0.99}), (np.float64, {"feature": "antisymmetric", "n_passes": 2})],
+)
 @pytest.mark.parametrize("seen", STAGES.values(), ids=STAGES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_saving_and_loading_change_nothing_of_what_is_learned_next(
     make_learner, make_movie, content, tmp_path, seen, how, dtype
 ):
@@ -98,7 +100,7 @@ def test_saving_and_loading_change_nothing_of_what_is_learned_next(
 @pytest.mark.parametrize("seen", [3, 20])
 def test_patches_go_on_where_they_were(make_learner, make_movie, content, tmp_path, seen):
     movie = make_movie(40, (9, 11))
-    learner = make_learner(4, patch=5, warm_up=200, random_state=None).partial_fit(movie[:seen])
+    learner = make_learner(4, patch=4, warm_up=200, random_state=None).partial_fit(movie[:seen])
     loaded = load(save(learner, tmp_path / "model"))
     for each in (learner, loaded):
         each.partial_fit(movie[seen:]).finish()

@@ -29,27 +29,32 @@ import numpy as np
 __all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
 
 
-SUMS = {"reassoc", "contract", "nsz"}
-"""What the compiler may do to long sums: take them in the processor's order. Short ones are faster as written."""
+PART = {"forceinline": True, "_nrt": False}
+"""Options of what runs within a sample: not called but copied, and as it creates no array, without counting references."""
+
+SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
+"""Options of what takes long sums: in the processor's order. Short ones are faster as written."""
 
 
 def _compiled(**options: Any) -> Callable:
     """Compile, with a cache on disk where there is a place for one."""
 
+    options = {"nogil": True, "error_model": "numpy"} | options
+
     def decorate(function: Callable) -> Callable:
         if numba.config.DISABLE_JIT:
             return function
         try:
-            compiled = numba.njit(nogil=True, cache=True, **options)(function)
+            compiled = numba.njit(cache=True, **options)(function)
             os.makedirs(compiled.stats.cache_path, exist_ok=True)
             return compiled
         except (RuntimeError, OSError):  # a read-only or zipped install and no home folder
-            return numba.njit(nogil=True, **options)(function)
+            return numba.njit(**options)(function)
 
     return decorate
 
 
-@_compiled(inline="always")
+@_compiled(**PART)
 def solve_linear(R, b, units, count, L, theta):
     """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
     for i in range(count):
@@ -75,7 +80,7 @@ def solve_linear(R, b, units, count, L, theta):
         theta[units[i]] = value if L[i, i] != 0.0 else 0.0
 
 
-@_compiled(inline="always")
+@_compiled(**PART)
 def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
     """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
 
@@ -119,7 +124,7 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
     return False
 
 
-@_compiled(inline="always")
+@_compiled(**PART)
 def step(R, b, norm2, rules, theta, decay, units, active, L):
     """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
 
@@ -162,7 +167,7 @@ def step(R, b, norm2, rules, theta, decay, units, active, L):
     return solved
 
 
-@_compiled(fastmath=SUMS)
+@_compiled(**SUMS)
 def recurse(P, G, R, rules):
     """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the numbers of samples used and unsolved.
 
@@ -198,17 +203,18 @@ def recurse(P, G, R, rules):
     return outputs, D, gain, (used, used - solved)
 
 
-@_compiled(fastmath=SUMS)
+@_compiled(**SUMS)
 def recurse_in_features(u, v, S, R, rules):
     """Run Eqs. 15-18 over a block, like ``recurse``, from the state ``S`` (K, n_u n_v) and ``chi = sum_r outer(u_r, v_r)``.
 
-    Factors have shapes (B, r, n_u) and (B, r, n_v). D is the change of S itself, shape (K, n_u n_v).
+    Factors have shapes (B, r, n_u) and (B, r, n_v). D is the change of S itself. Rows of S and D are padded to whole
+    vectors of the processor, since a remainder takes as long as all of them.
     """
     n_samples, rank, n_u = u.shape
     n_v = v.shape[2]
-    n_units, n_features = S.shape
+    n_units, width = S.shape
     outputs = np.zeros((n_samples, n_units), S.dtype)
-    D = np.zeros((n_units, n_features), S.dtype)
+    D = np.zeros((n_units, width), S.dtype)
     gain = np.ones(n_units)
     decay = np.ones(n_units)
     b = np.zeros(n_units)
@@ -216,8 +222,8 @@ def recurse_in_features(u, v, S, R, rules):
     units = np.zeros(n_units, np.int64)
     active = np.zeros(n_units, np.int64)
     L = np.zeros((n_units, n_units))
-    chi = np.zeros(n_features, S.dtype)
-    matrix = chi.reshape(n_u, n_v)
+    chi = np.zeros(width, S.dtype)
+    matrix = chi[: n_u * n_v].reshape(n_u, n_v)
     used = solved = 0
     for t in range(n_samples):
         for i in range(n_u):
@@ -228,13 +234,13 @@ def recurse_in_features(u, v, S, R, rules):
                 for j in range(n_v):
                     matrix[i, j] += u[t, r, i] * v[t, r, j]
         zero = norm2 = outputs[t, 0]  # in the precision of the block
-        for i in range(n_features):
+        for i in range(width):
             norm2 += chi[i] * chi[i]
         if not norm2 > 0.0:
             continue
         for a in range(n_units):
             before = change = zero
-            for i in range(n_features):
+            for i in range(width):
                 before += S[a, i] * chi[i]
                 change += D[a, i] * chi[i]
             b[a] = gain[a] * before + change
@@ -244,10 +250,10 @@ def recurse_in_features(u, v, S, R, rules):
             outputs[t, a] = theta[a]
             if decay[a] < 1.0:
                 gain[a] *= decay[a] ** 2
-                for i in range(n_features):
+                for i in range(width):
                     D[a, i] *= decay[a] ** 2
             if theta[a] != 0.0:
-                for i in range(n_features):
+                for i in range(width):
                     D[a, i] += outputs[t, a] * chi[i]
     return outputs, D, gain, (used, used - solved)
 

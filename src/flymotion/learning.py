@@ -128,7 +128,7 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
         if _is_bundled(source):
             from sklearn.datasets import load_sample_image
 
-            images += [load_sample_image(name) for name in ("china.jpg", "flower.jpg")]
+            images += list(read_movie(np.stack([load_sample_image(name) for name in ("china.jpg", "flower.jpg")])))
         elif Path(source).is_dir():
             files = sorted(file for file in Path(source).iterdir() if _is_image(file))
             images += [read_movie(file)[0] for file in files]

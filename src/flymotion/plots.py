@@ -29,10 +29,10 @@ MISSING = "0.75"
 """Colour of weights that are not numbers."""
 
 
-def _figure(width: float, height: float) -> Figure:
+def _figure(width: float, height: float, layout: str = "constrained") -> Figure:
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout=layout)
 
 
 def _symmetric_limit(weights: Any) -> float:
@@ -97,9 +97,9 @@ def draw_filters(
         raise ValueError(f"{len(titles)} titles for {len(matrices)} filters; expected one each")
     n_columns = n_columns or min(len(matrices), 4)
     n_lines = math.ceil(len(matrices) / n_columns)
-    figure = _figure(2.1 * n_columns + 1.0, 2.2 * n_lines + 0.5)
+    figure = _figure(2.1 * n_columns + 1.2, 2.5 * n_lines + 0.6, "compressed")
     panels = figure.subplots(n_lines, n_columns, squeeze=False)
-    limit, image = _symmetric_limit(matrices), None
+    limit = _symmetric_limit(matrices)
     for k, axes in enumerate(panels.flat):
         if k >= len(matrices):
             axes.set_axis_off()
@@ -154,9 +154,9 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
         return draw_filters(generators.operators, labels, suptitle=suptitle)
     n_columns = math.ceil(math.sqrt(len(labels)))
     n_lines = math.ceil(len(labels) / n_columns)
-    figure = _figure(3.4 * n_columns + 0.9, 3.6 * n_lines + 0.6)
+    figure = _figure(3.4 * n_columns + 1.1, 3.5 * n_lines + 0.6, "compressed")
     panels = figure.subplots(n_lines, n_columns, squeeze=False)
-    limit, image = _symmetric_limit(generators.operators), None
+    limit = _symmetric_limit(generators.operators)
     for k, axes in enumerate(panels.flat):
         if k >= len(labels):
             axes.set_axis_off()
@@ -197,12 +197,14 @@ def _mosaic_ticks(axes: Axes, shape: tuple[int, ...]) -> None:
 
 def draw_motion_map(result: OpticsResult) -> Figure:
     """Draw where each feature learns motion: theory as colour and boundary, samples as marks, features side by side."""
+    from flymotion.experiments.optics import GAP
+
     figure = _figure(11, 4.6)
     panels = figure.subplots(1, len(result.theory), sharex=True, sharey=True, squeeze=False)[0]
-    image = None
     for axes, (feature, theory) in zip(panels, result.theory.items(), strict=True):
         image = axes.imshow(theory.antisymmetric_share, origin="lower", cmap="PuOr", vmin=0, vmax=1, aspect="auto")
         _boundary(axes, theory.antisymmetric_share > 0.5)
+        _hatch(axes, theory.ratio >= GAP)
         _marks(axes, result.sampled[feature].pca[0] > 0.5)
         axes.set_title(
             {"change": "paper's feature, dx x'", "midpoint": "midpoint feature, dx (x + x_next)'/2"}[feature]
@@ -212,7 +214,7 @@ def draw_motion_map(result: OpticsResult) -> Figure:
         axes.set_xlabel("largest shift [pixels per frame]")
     panels[0].set_ylabel("acceptance width sigma [pixels]")
     figure.colorbar(image, ax=list(panels), label="antisymmetric share of theory's first component")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     return figure
 
 
@@ -226,12 +228,22 @@ def _boundary(axes: Axes, motion: np.ndarray) -> None:
         axes.plot(x, y, color="black", linewidth=2.5, label="boundary of theory" if k == 0 else None)
 
 
+def _hatch(axes: Axes, cells: np.ndarray) -> None:
+    """Hatch the cells whose first component is not well defined."""
+    from matplotlib.patches import Rectangle
+
+    style = {"facecolor": "none", "edgecolor": "0.7", "hatch": "///", "linewidth": 0.0}
+    for row, column in np.argwhere(cells):
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **style))
+    axes.add_patch(Rectangle((-9, -9), 0, 0, label="eigenvalues within 10 %: not counted", **style))
+
+
 def _marks(axes: Axes, motion: np.ndarray) -> None:
     for where, marker, label in ((motion, "o", "sample: motion first"), (~motion, "x", "sample: blur first")):
         rows, columns = np.nonzero(where)
         face = "white" if marker == "o" else "black"
-        edge = {"edgecolors": "black"} if marker == "o" else {}
-        axes.scatter(columns, rows, s=34, marker=marker, color=face, label=label, zorder=3, **edge)
+        edge = "black" if marker == "o" else None
+        axes.scatter(columns, rows, s=34, marker=marker, facecolor=face, edgecolor=edge, label=label, zorder=3)
 
 
 def draw_speeds(result: GratingsResult) -> Figure:
@@ -245,7 +257,7 @@ def draw_speeds(result: GratingsResult) -> Figure:
         outputs = responses.to_gratings[0, k]
         left.plot(speeds, outputs[:, 0, 0], "-", color=f"C{k}", label=f"wavelength {length:g} pixels")
         left.plot(speeds, outputs[:, 0, 1], ":", color=f"C{k}")
-    left.axvline(0.25, color="0.6", linewidth=1, zorder=0)
+    left.axvline(0.25, color="0.6", linewidth=1, zorder=0, label="a quarter of a wavelength")
     left.set(xlabel="speed [wavelengths per frame]", title="gratings moving right")
     speeds = responses.peak[0] * np.arange(1, m + 1) / m
     for way, name in enumerate(("right", "left")):
@@ -253,7 +265,8 @@ def draw_speeds(result: GratingsResult) -> Figure:
         right.plot(speeds, responses.to_noise[0, :, way, 1 - way], "o:", color=f"C{way}")
     right.set(xlabel="speed, to the population's peak [pixels per frame]", title="exponentially correlated noise")
     for axes in (left, right):
-        axes.set_ylabel("mean output (solid: preferred unit, dotted: other)")
-        axes.legend(fontsize=8)
-        axes.set_ylim(bottom=0)
+        axes.plot([], [], "k:", label="the other unit")
+        axes.set_ylabel("mean output")
+        axes.legend(fontsize=8, loc="upper left", ncols=2)
+        axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
     return figure

@@ -98,8 +98,10 @@ class _State:
 
         u, v = (np.require(to_numpy(factor), requirements="CW") for factor in block.factors())
         S = to_numpy(self.work).reshape(len(self.R), -1)
-        theta, D, gain, counts = recurse_in_features(u, v, S, self.R, rules)
-        self._add(slice(None), gain, self._like(D.reshape(self.S.shape), self.dtype))
+        n_features = S.shape[1]
+        padded = np.pad(S, ((0, 0), (0, -n_features % 32)))
+        theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
+        self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), self.dtype))
         return theta, counts
 
     def _add(self, units: slice, gain: np.ndarray, change: Any) -> None:
@@ -276,6 +278,8 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _learn(self, samples: Any, *, outputs: bool = False) -> Any:
         if hasattr(self, "_state"):
             return self._advance(self._state, samples.astype(self._state.dtype))
+        if len(samples) == 0:
+            return np.zeros((0, self.n_components))
         lit = to_numpy(samples.norms()) > 0  # samples of norm 0 do not count, here as later
         new = samples[np.flatnonzero(lit)]  # a copy: the caller may reuse the memory
         self._waiting = [*getattr(self, "_waiting", []), new]
@@ -334,7 +338,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # -- what was learned ----------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state") or any(map(len, getattr(self, "_waiting", [])))
+        return hasattr(self, "_state") or bool(getattr(self, "_waiting", []))
 
     def _settled(self) -> _State:
         """Return the state, or while the warm-up is incomplete the one of a start from what there is."""

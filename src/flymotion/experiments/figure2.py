@@ -57,7 +57,7 @@ class Config:
     @classmethod
     def quick(cls) -> Config:
         """Return fewer seeds."""
-        return cls(n_seeds=5, n_seeds_signed=2)
+        return cls(n_seeds=4, n_seeds_signed=2)
 
 
 @dataclass(frozen=True)
@@ -170,16 +170,19 @@ def _check_nonnegative(result: Result) -> list[Claim]:
 
 
 def opposition(filters: np.ndarray) -> np.ndarray:
+    """Cosine of two filters, shape (n_seeds, 2, n, n), for each seed."""
     return cosine(filters[:, 0], filters[:, 1])
 
 
 def cosine_claim(id: str, label: str, cosines: dict[str, np.ndarray]) -> Claim:
+    """State that two filters are sign inversions of each other."""
     worst = {key: c.max() for key, c in cosines.items()}
     seeds = len(next(iter(cosines.values())))
     return below(id, f"cosine of {label}'s two filters", max(worst.values()), -0.9, seeds=seeds, note=by_world(worst))
 
 
 def accuracy_claim(id: str, label: str, short: dict[str, np.ndarray]) -> Claim:
+    """State that direction is told as well as by the population's filter."""
     worst = {key: s.max() for key, s in short.items()}
     seeds = len(next(iter(short.values())))
     title = f"accuracy of direction on new pairs: shortfall of {label}'s filters from the population's filter"

@@ -13,8 +13,8 @@ from flymotion.experiments.claims import Claim, above, report, within
 from flymotion.experiments.learning import RATE
 from flymotion.experiments.work import Each, in_turn
 from flymotion.experiments.worlds import (
-    CORRELATION_LENGTH,
     WORLDS,
+    all_over,
     moved,
     rightward_first,
     share_right,
@@ -26,7 +26,7 @@ from flymotion.generators import cosine
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.render import sample_pairs
 from flymotion.rivals import OuterProductKMeans
-from flymotion.scenes import ExponentialNoise, Grating, Scene
+from flymotion.scenes import Grating, Scene
 from flymotion.similarity import NonnegativeSimilarityMatching
 
 __all__ = ["Config", "Learned", "Responses", "Result", "check", "jobs", "run"]
@@ -62,7 +62,7 @@ class Config:
     n_test: int = 40_000
     n_speeds: int = 10
     n_phases: int = 64
-    n_places: int = 20_000
+    n_places: int = 16_384
 
     @classmethod
     def quick(cls) -> Config:
@@ -144,7 +144,6 @@ def _respond(config: Config, seed: int) -> Responses:
     whitening, chi = world.lesson(config.n, config.n_pairs, [seed, 8])
     network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi)
     order = rightward_first(network.generators_)
-    rng = np.random.default_rng([seed, 9])
 
     def outputs(scene: Scene, places: np.ndarray, speeds: np.ndarray) -> np.ndarray:
         shown = [[moved(scene, world.eye(config.n), places, s * way) for way in (1, -1)] for s in speeds]
@@ -156,9 +155,10 @@ def _respond(config: Config, seed: int) -> Responses:
     to_gratings = [outputs(Grating(length), phases * length, speeds * length) for length in config.wavelengths]
     theory = world.population(config.n)
     peak = theory.peak_speed(theory.components(1)[1][0])
-    noise = ExponentialNoise(CORRELATION_LENGTH, random_state=rng)
-    places = rng.uniform(*noise.extent[0], config.n_places)
-    to_noise = outputs(noise, places, peak * np.arange(1, config.n_speeds + 1) / config.n_speeds)
+    noise = world.scene(np.random.default_rng([seed, 9]))
+    to_noise = outputs(
+        noise, all_over(noise, config.n_places), peak * np.arange(1, config.n_speeds + 1) / config.n_speeds
+    )
     return Responses(np.array(to_gratings), to_noise, np.array(peak))
 
 

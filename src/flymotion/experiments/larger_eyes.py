@@ -34,8 +34,8 @@ class Config:
 
     n_seeds: int = 5
     sizes: tuple[int, ...] = (5, 7, 9, 15, 25)
-    n_pairs: int = 50_000
-    n_test: int = 50_000
+    n_pairs: int = 30_000
+    n_test: int = 30_000
 
     @classmethod
     def quick(cls) -> Config:

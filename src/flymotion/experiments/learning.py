@@ -60,7 +60,9 @@ def learn_signed(sample: Sample) -> Signed:
     forth, back = (sm.transform(outer_products(p, world.feature)) for p in (test, test.reversed()))
     reversal = [np.corrcoef(a, -b)[0, 1] for a, b in zip(forth.T, back.T, strict=True)]
     return Signed(
-        *(_rightwards(filters) for filters in (sm.generators_, pca.generators_, theory)),
+        _rightwards(sm.generators_),
+        _rightwards(pca.generators_),
+        _rightwards(theory),
         energy=np.array(_energy(chi, sm.generators_) / pca.score(chi)),
         reversal=np.array(reversal),
     )
@@ -100,7 +102,7 @@ def learn_nonnegative(sample: Sample) -> Nonnegative:
     """Let NSM and K-means learn, and test them beside theory's filter on the same new pairs."""
     world = WORLDS[sample.world]
     whitening, chi = world.lesson(sample.n, sample.n_pairs, [sample.seed, 0])
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi)
+    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
     kmeans = OuterProductKMeans(2, n_init=4, random_state=sample.seed).fit(chi[:N_KMEANS])
     test = world.pairs(sample.n, sample.n_test, [sample.seed, 1])
     seen = outer_products(whitening.transform(test), world.feature)
@@ -115,9 +117,9 @@ def learn_nonnegative(sample: Sample) -> Nonnegative:
         seen.project(centres[:1] - centres[1:])[:, 0],
         outputs[:, 0] - outputs[:, 1],
     )
-    accuracies = (np.array(share_right(reading, test)) for reading in readings)
+    accuracies = [np.array(share_right(reading, test)) for reading in readings]
     silent = np.array((outputs.max(axis=1) == 0).mean())
-    return Nonnegative(_of_norm_1(filters), _of_norm_1(centres), *accuracies, silent)
+    return Nonnegative._make([_of_norm_1(filters), _of_norm_1(centres), *accuracies, silent])
 
 
 def _of_norm_1(filters: np.ndarray) -> np.ndarray:

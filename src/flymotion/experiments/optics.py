@@ -12,8 +12,10 @@ from flymotion.experiments.claims import Claim, above, report
 from flymotion.experiments.learning import RATE
 from flymotion.experiments.work import Each, in_turn
 from flymotion.experiments.worlds import World, rightward_first, share_right, stack
-from flymotion.features import outer_products
+from flymotion.features import OuterProducts, outer_products
+from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
+from flymotion.photoreceptors import ZCAWhitening
 from flymotion.rivals import OuterProductPCA
 from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.theory import MotionMap, antisymmetric_share, motion_map
@@ -54,7 +56,7 @@ class Config:
     @classmethod
     def quick(cls) -> Config:
         """Return one sample of fewer cells."""
-        return cls(n_seeds=1, sigmas=(0.3, 0.475, 0.65, 0.8, 1.0), max_shifts=(0.1, 0.25, 0.5, 0.8, 1.0, 1.5))
+        return cls(n_seeds=1, sigmas=(0.3, 0.475, 0.65, 0.8, 1.0), max_shifts=(0.1, 0.3, 0.6, 1.0, 1.5))
 
 
 class Cell(NamedTuple):
@@ -81,37 +83,42 @@ class Result:
     sampled: dict[str, Cell]
 
 
-def jobs(config: Config) -> list[partial[Cell]]:
+def jobs(config: Config) -> list[partial[list[Cell]]]:
     """List the independent pieces of work."""
-    cells = np.ndindex(len(FEATURES), config.n_seeds, len(config.sigmas), len(config.max_shifts))
-    return [
-        partial(_cell, config, World(config.sigmas[i], config.max_shifts[j], FEATURES[f]), (seed, i, j))
-        for f, seed, i, j in cells
-    ]
+    cells = np.ndindex(config.n_seeds, len(config.sigmas), len(config.max_shifts))
+    return [partial(_cell, config, *cell) for cell in cells]
 
 
 def run(config: Config, each: Each = in_turn) -> Result:
     """Let SM, PCA and NSM learn in every cell, and ask theory."""
-    shape = (len(FEATURES), config.n_seeds, len(config.sigmas), len(config.max_shifts))
-    flat = stack(list(each(jobs(config))))
-    cells = [field.reshape(shape) for field in flat]
+    shape = (config.n_seeds, len(config.sigmas), len(config.max_shifts))
+    by_feature = zip(FEATURES, zip(*each(jobs(config)), strict=True), strict=True)
+    sampled = {feature: Cell(*(field.reshape(shape) for field in stack(cells))) for feature, cells in by_feature}
     theory = {f: motion_map(config.sigmas, config.max_shifts, n=config.n, feature=f) for f in FEATURES}
-    return Result(config, theory, {f: Cell(*(c[k] for c in cells)) for k, f in enumerate(FEATURES)})
+    return Result(config, theory, sampled)
 
 
-def _cell(config: Config, world: World, seed: tuple[int, ...]) -> Cell:
-    whitening, chi = world.lesson(config.n, config.n_pairs, [*seed, 0])
+def _cell(config: Config, seed: int, i: int, j: int) -> list[Cell]:
+    """Let all learn from the same pairs, by each feature."""
+    world = World(config.sigmas[i], config.max_shifts[j], "")
+    pairs, test = (world.pairs(config.n, n, [seed, i, j, k]) for k, n in enumerate((config.n_pairs, config.n_test)))
+    whitening = ZCAWhitening(0.0).fit(pairs)
+    pairs, test = (whitening.transform(some) for some in (pairs, test))
+    return [_learn(outer_products(pairs, feature), outer_products(test, feature), test) for feature in FEATURES]
+
+
+def _learn(chi: OuterProducts, seen: OuterProducts, test: FramePairs) -> Cell:
     first = OuterProductPCA(1).fit(chi), SimilarityMatching(2, forgetting=1 - RATE).fit(chi)
     filters = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi).generators_
     filters = filters[rightward_first(filters)]
-    test = world.pairs(config.n, config.n_test, [*seed, 1])
-    seen = outer_products(whitening.transform(test), world.feature)
     difference = filters[0] - filters[1]
+    pca, sm = (np.array(antisymmetric_share(learner.generators_[0])) for learner in first)
     return Cell(
-        *(np.array(antisymmetric_share(learner.generators_[0])) for learner in first),
+        pca,
+        sm,
         np.array(share_right(seen.project(difference[None])[:, 0], test)),
         cosine(filters[0], filters[1]),
-        cosine(difference, derivative_operator((config.n,))),
+        cosine(difference, derivative_operator(difference.shape[:1])),
     )
 
 

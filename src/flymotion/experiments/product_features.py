@@ -9,10 +9,9 @@ import numpy as np
 
 from flymotion.experiments.claims import Claim, below, report, within
 from flymotion.experiments.work import Each, in_turn
-from flymotion.experiments.worlds import CORRELATION_LENGTH, WORLDS, moved
+from flymotion.experiments.worlds import WORLDS, all_over, moved
 from flymotion.features import outer_products
 from flymotion.frames import FramePairs
-from flymotion.scenes import ExponentialNoise
 
 __all__ = ["Config", "Result", "check", "jobs", "run"]
 
@@ -73,10 +72,10 @@ def run(config: Config, each: Each = in_turn) -> Result:
 
 
 def _compare(config: Config, seed: int) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng([seed, 14])
-    scene = ExponentialNoise(CORRELATION_LENGTH, random_state=rng)
-    places = rng.uniform(*scene.extent[0], config.n_places)
-    compared = [_errors(moved(scene, WORLDS["L1"].eye(config.n), places, shift)) for shift in config.shifts]
+    world = WORLDS["L1"]
+    scene = world.scene(np.random.default_rng([seed, 14]))
+    places = all_over(scene, config.n_places)
+    compared = [_errors(moved(scene, world.eye(config.n), places, shift)) for shift in config.shifts]
     size, *errors, paper = np.array(compared).T
     return size, *(error.max() for error in errors), paper[0]
 

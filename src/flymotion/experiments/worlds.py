@@ -18,9 +18,12 @@ from flymotion.render import render, sample_pairs
 from flymotion.scenes import ExponentialNoise, Scene, exponential_covariance
 from flymotion.theory import Population, population
 
-__all__ = ["WORLDS", "Lesson", "World", "moved", "rightward_first", "share_right", "stack"]
+__all__ = ["WORLDS", "Lesson", "World", "all_over", "moved", "rightward_first", "share_right", "stack"]
 
 CORRELATION_LENGTH = 3.0
+
+PERIOD = 32768.0
+"""Of the scenes [pixel spacings]: ten thousand correlation lengths each."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,14 @@ class World:
         """Return the eye of n pixels."""
         return Line(n, self.sigma)
 
+    def scene(self, random_state: Any) -> ExponentialNoise:
+        """Draw a scene."""
+        return ExponentialNoise(CORRELATION_LENGTH, period=PERIOD, sharpest=self.sigma, random_state=random_state)
+
     def pairs(self, n: int, n_pairs: int, seed: Sequence[int]) -> FramePairs:
         """Draw pairs, not whitened, from a scene of their own."""
         scene_seed, pairs_seed = np.random.SeedSequence(seed).spawn(2)
-        scene = ExponentialNoise(CORRELATION_LENGTH, sharpest=self.sigma, random_state=scene_seed)
+        scene = self.scene(scene_seed)
         return sample_pairs(scene, self.eye(n), self.motion, n_pairs, random_state=pairs_seed)
 
     def population(self, n: int, whitening: Any = "zca") -> Population:
@@ -77,6 +84,12 @@ class Lesson(NamedTuple):
 
 WORLDS = {"L1": World(0.8, 0.1, "change"), "L2": World(FLY_SIGMA, 0.5, "midpoint")}
 """L1, of small shifts and the paper's feature; L2, a fly's eye, larger shifts and the midpoint feature."""
+
+
+def all_over(scene: Scene, n_places: int) -> np.ndarray:
+    """Return evenly spaced places in a scene of one dimension, shape (n_places,)."""
+    low, high = scene.extent[0]
+    return np.linspace(low, high, n_places, endpoint=False)
 
 
 def moved(scene: Scene, eye: Line, places: np.ndarray, step: float) -> FramePairs:

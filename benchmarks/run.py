@@ -1,0 +1,244 @@
+"""Benchmarks, each against a peer in the same run: python benchmarks/run.py [NAME ...] [--json FILE].
+
+A ratio above 1 means that ours is better. Ours and the peer take turns; medians are quoted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+
+
+def row(name: str, ours: float | None, peer: float | None, unit: str, note: str, *, higher: bool = False) -> Row:
+    ratio = None if ours is None or peer is None else (ours / peer if higher else peer / ours)
+    return {"name": name, "ours": ours, "peer": peer, "unit": unit, "ratio": ratio, "note": note}
+
+
+def in_turns(*functions: Callable[[], Any], repeats: int = 7) -> list[float]:
+    """Median seconds of each function, run in turns after one run to warm up."""
+    seconds: list[list[float]] = [[] for _ in functions]
+    for turn in range(repeats + 1):
+        for function, taken in zip(functions, seconds, strict=True):
+            start = time.perf_counter()
+            function()
+            if turn:
+                taken.append(time.perf_counter() - start)
+    return [float(np.median(taken)) for taken in seconds]
+
+
+def moving_pairs(n: int, n_pairs: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Changes and frames of white content under small shifts either way, float32, shape (n_pairs, n)."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n_pairs, n), dtype=np.float32)
+    slope = (np.roll(x, 1, axis=1) - np.roll(x, -1, axis=1)) / 2
+    dx = rng.uniform(-0.5, 0.5, (n_pairs, 1)).astype(np.float32) * slope
+    return dx + 0.1 * rng.standard_normal((n_pairs, n), dtype=np.float32), x
+
+
+def started(n: int, k: int, nonnegative: bool) -> tuple[Any, Callable[[Any, np.ndarray, np.ndarray], Any]]:
+    """Return a learner past its warm-up and the per-sample loop."""
+    import per_sample
+
+    from flymotion import NonnegativeSimilarityMatching, OuterProducts, SimilarityMatching
+
+    cls = NonnegativeSimilarityMatching if nonnegative else SimilarityMatching
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = cls(k, warm_up=500).fit(OuterProducts(*moving_pairs(n, 600, seed=1)))
+    return learner, per_sample.nsm if nonnegative else per_sample.sm
+
+
+def loop_over(learner: Any, loop: Callable, n: int, dx: np.ndarray, x: np.ndarray) -> Callable[[], Any]:
+    """Run the per-sample loop from the learner's present synapses."""
+    W = learner.W_.reshape(-1, n, n).astype(np.float32)
+    M, That = learner.M_.copy(), np.diag(learner.R_).copy()
+    return lambda: loop(W, M, That, dx, x)
+
+
+def core_large() -> Iterator[Row]:
+    from flymotion import OuterProducts
+    from flymotion.similarity import block_size
+
+    n, k = 1024, 4
+    block = block_size(n * n)
+    learner, loop = started(n, k, True)
+    chi = OuterProducts(*moving_pairs(n, 2 * block))
+    a = np.random.default_rng(0).standard_normal((2048, 2048), dtype=np.float32)
+    ours, sgemm = in_turns(lambda: learner.partial_fit(chi), lambda: a @ a)
+    rate = len(chi) * (4 * k * n * n + 4 * block * n) / ours / 1e9
+    note = f"arithmetic rate of NSM, n = {n}, K = {k}, against sgemm at 2048 x 2048; at least 0.6, aim 0.8"
+    yield row("core-large.sgemm", rate, 2 * 2048**3 / sgemm / 1e9, "GFLOP/s", note, higher=True)
+    few = 20
+    dx, x = chi.u[:few].copy(), chi.v[:few].copy()
+    (peer,) = in_turns(loop_over(learner, loop, n, dx, x), repeats=3)
+    yield row(
+        "core-large.loop", ours / len(chi) * 1e6, peer / few * 1e6, "us/sample", "compiled per-sample loop; at least 15"
+    )
+
+
+def core_small() -> Iterator[Row]:
+    from flymotion import OuterProducts
+
+    for n, k, least in ((5, 2, 0.9), (9, 2, 0.9), (15, 2, 0.9), (25, 4, 1.5)):
+        for nonnegative in (False, True):
+            learner, loop = started(n, k, nonnegative)
+            dx, x = moving_pairs(n, 50_000)
+            chi = OuterProducts(dx, x)
+            ours, peer = in_turns(lambda: learner.partial_fit(chi), loop_over(learner, loop, n, dx, x))  # noqa: B023
+            name = f"core-small.{'nsm' if nonnegative else 'sm'}-{n}"
+            note = f"n = {n}, K = {k}, compiled per-sample loop; at least {least}"
+            yield row(name, ours / len(x) * 1e6, peer / len(x) * 1e6, "us/sample", note)
+
+
+def vs_sklearn() -> Iterator[Row]:
+    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.decomposition import IncrementalPCA
+
+    from flymotion import OuterProducts
+
+    for n in (25, 64):
+        for k in (4, 10):
+            dx, x = moving_pairs(n, 256 * (40 if n == 25 else 10))
+            chi = OuterProducts(dx, x)
+
+            def over_dense(estimator: Any) -> Callable[[], Any]:
+                def run() -> None:
+                    for start in range(0, len(x), 256):  # noqa: B023
+                        estimator.partial_fit(chi[start : start + 256].dense())  # noqa: B023
+
+                return run
+
+            nsm, _ = started(n, k, True)
+            sm, _ = started(n, k, False)
+            pca = IncrementalPCA(k, batch_size=256)
+            kmeans = MiniBatchKMeans(k, batch_size=256, random_state=0, n_init=1)
+            a, b, c, d = (
+                t / len(x) * 1e6
+                for t in in_turns(
+                    lambda: sm.partial_fit(chi),  # noqa: B023
+                    lambda: nsm.partial_fit(chi),  # noqa: B023
+                    over_dense(pca),
+                    over_dense(kmeans),
+                    repeats=3,
+                )
+            )
+            what = f"chi of {n * n}, K = {k}"
+            yield row(f"vs-sklearn.ipca-{n * n}-{k}", a, c, "us/sample", f"SM, {what}, IncrementalPCA; at least 20")
+            yield row(f"vs-sklearn.kmeans-{n * n}-{k}", b, d, "us/sample", f"NSM, {what}, MiniBatchKMeans; at least 1")
+
+
+def core_gpu() -> Iterator[Row]:
+    try:
+        import torch
+
+        available = torch.cuda.is_available()
+    except ImportError:
+        available = False
+    if not available:
+        yield row("core-gpu", None, None, "us/sample", "skipped: no torch device here")
+        return
+    from flymotion import NonnegativeSimilarityMatching, OuterProducts
+
+    dx, x = moving_pairs(1024, 4096)
+    cpu, gpu = NonnegativeSimilarityMatching(4, warm_up=500), NonnegativeSimilarityMatching(4, warm_up=500)
+    here = OuterProducts(dx, x)
+    there = OuterProducts(torch.as_tensor(dx, device="cuda"), torch.as_tensor(x, device="cuda"))
+    ours, peer = in_turns(
+        lambda: (gpu.partial_fit(there), torch.cuda.synchronize()), lambda: cpu.partial_fit(here), repeats=5
+    )
+    yield row("core-gpu", ours / len(x) * 1e6, peer / len(x) * 1e6, "us/sample", "NSM, n = 1024, K = 4: GPU against CPU")
+
+
+STREAM = """
+import resource, numpy as np
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+from flymotion import NonnegativeSimilarityMatching, OuterProducts
+import flymotion._recursion
+before = peak()
+rng = np.random.default_rng(0)
+learner = NonnegativeSimilarityMatching(4)
+for _ in range({n_pairs} // 500):
+    x = rng.standard_normal((500, 1024), dtype=np.float32)
+    learner.partial_fit(OuterProducts(np.roll(x, 1, axis=1) - x, x))
+print(peak() - before)
+"""
+
+
+def memory() -> Iterator[Row]:
+    n_pairs = int(os.environ.get("FLYMOTION_MEMORY_PAIRS", 100_000))
+    ours = float(_python(STREAM.format(n_pairs=n_pairs)))
+    yield row("memory", ours, 150.0, "MB", f"peak above the import, NSM, n = 1024, K = 4, {n_pairs} pairs, float32")
+
+
+FIRST_CALL = """
+import time, numpy as np
+from flymotion import NonnegativeSimilarityMatching, OuterProducts
+x = np.random.default_rng(0).standard_normal((600, 5))
+chi = OuterProducts(np.roll(x, 1, axis=1) - x, x)
+import sklearn.cluster, scipy.linalg
+start = time.perf_counter()
+NonnegativeSimilarityMatching(2).fit(chi)
+print(time.perf_counter() - start)
+"""
+
+
+def imports() -> Iterator[Row]:
+    timed = "import time; t = time.perf_counter(); import flymotion; print(time.perf_counter() - t)"
+    ours = float(np.median([float(_python(timed)) for _ in range(5)]))
+    yield row("import.package", ours, 0.3, "s", "import flymotion, against the bound")
+    command = [sys.executable, "-m", "flymotion", "--help"]
+    (ours,) = in_turns(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), repeats=5)
+    yield row("import.help", ours, 0.2, "s", "flymotion --help, warm, against the bound")
+    with tempfile.TemporaryDirectory() as cache:
+        first, later = (float(_python(FIRST_CALL, NUMBA_CACHE_DIR=cache)) for _ in range(2))
+    yield row("import.first-call", first, 4.0, "s", "first compiled fit with an empty cache, against the bound")
+    yield row("import.later-call", later, first, "s", "the same in a later process, against the first")
+
+
+def _python(code: str, **environment: str) -> str:
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    return subprocess.run(run, check=True, capture_output=True, text=True, env=os.environ | environment).stdout
+
+
+BENCHMARKS = {
+    "core-large": core_large,
+    "core-small": core_small,
+    "vs-sklearn": vs_sklearn,
+    "core-gpu": core_gpu,
+    "memory": memory,
+    "import": imports,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--json", metavar="FILE")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(BENCHMARKS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
+    rows = []
+    for name in arguments.names or BENCHMARKS:
+        for result in BENCHMARKS[name]():
+            figures = [f"{result[c]:10.4g}" if result[c] is not None else f"{'-':>10}" for c in ("ours", "peer", "ratio")]
+            print(f"{result['name']:26}", *figures, f"{result['unit']:10}", result["note"], flush=True)
+            rows.append(result)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

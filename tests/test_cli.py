@@ -1,0 +1,253 @@
+"""The command line: what it writes and prints, and one line and exit status 2 for whatever is wrong."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from flymotion import experiments, models
+from flymotion.cli import main
+from flymotion.experiments.claims import Claim
+from flymotion.video import VideoError
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command as a shell would; returns exit status, stdout and stderr."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments], prog_name="flymotion")
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def write_frames(tmp_path):
+    """Write a folder of frames of noise that moves right, and return it."""
+
+    def write(folder="frames", n_frames=6, size=20):
+        path = tmp_path / folder
+        path.mkdir()
+        noise = np.random.default_rng(0).integers(0, 256, (size, size + n_frames), dtype=np.uint8)
+        for i in range(n_frames):
+            Image.fromarray(noise[:, n_frames - i :][:, :size].copy()).save(path / f"{i}.png")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def fake_reproduce(monkeypatch):
+    """Let ``reproduce`` give these claims; returns the arguments that it was called with."""
+
+    def fake(*claims):
+        calls = []
+        monkeypatch.setattr(experiments, "reproduce", lambda *a, **k: calls.append((a, k)) or list(claims))
+        return calls
+
+    return fake
+
+
+def claim(id="C1.cosine", value=0.9876, relation=">", least=0.9, holds=True, **how):
+    return Claim(id, how.get("title", "cosine with the derivative"), value, "", relation, least, 10, holds)
+
+
+def assert_refused(status, out, err, *, mentions):
+    """One line on stderr and nothing else."""
+    assert status == 2
+    assert out == ""
+    assert err.startswith("Error: ") and err.count("\n") == 1
+    assert str(mentions) in err
+
+
+# Help
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_the_commands(run, flag):
+    status, out, err = run(flag)
+    assert (status, err) == (0, "")
+    for words in ("Learn to see motion the way the fly does.", "learn ", "reproduce "):
+        assert words in out
+
+
+@pytest.mark.parametrize(
+    "command, words",
+    [
+        ("learn", ["SOURCE...", "--components", "--patch", "--photographs", "--pairs", "--seed", "--out", "bundled"]),
+        ("reproduce", ["[ID]...", "--full", "--seeds", "--out", "claims.json", "Exit status 1"]),
+    ],
+)
+def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, words):
+    status, out, err = run(command, "--help")
+    assert (status, err) == (0, "")
+    assert [word for word in words if word not in out] == []
+
+
+# Learning
+
+
+@pytest.mark.parametrize("folder", ["frames", "my frames", "été à Zürich"])
+def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folder):
+    out = tmp_path / f"{folder} out" / "deep"
+    status, printed, err = run("learn", write_frames(folder), "--out", out, "--patch", 5, "--pairs", 500)
+    assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
+    assert sorted(os.listdir(out)) == ["filters.png", "model.npz"]
+    assert f"{out / 'filters.png'}\n{out / 'model.npz'}\n" in printed
+    learner = models.load(out / "model.npz")
+    assert [label for label in learner.labels_ if label not in printed] == []
+    assert f"{learner.direction_accuracy_:.1%} of single patches" in printed
+    assert learner.n_pairs_seen_ == 5
+    with Image.open(out / "filters.png") as image:
+        assert min(image.size) > 100
+
+
+def test_learn_from_the_bundled_photographs(run, tmp_path):
+    out = tmp_path / "learned"
+    status, printed, _ = run("learn", "bundled", "--out", out, "--pairs", 1000, "--components", 2, "--patch", 3)
+    assert status == 0
+    assert "(chance 50%)" in printed
+    learner = models.load(out / "model.npz")
+    assert learner.n_pairs_seen_ == 1000
+    assert learner.generators_.operators.shape == (2, 9, 9)
+
+
+def test_same_seed_same_files(run, write_frames, tmp_path):
+    folder = write_frames()
+    for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
+        assert run("learn", folder, "--out", tmp_path / name, "--patch", 5, "--pairs", 500, "--seed", seed)[0] == 0
+    first, again, other = ((tmp_path / name / "model.npz").read_bytes() for name in "abc")
+    assert again == first
+    assert other != first
+
+
+BROKEN = {
+    "missing.mp4": lambda path: None,
+    "empty.mp4": lambda path: path.touch(),
+    "text.mp4": lambda path: path.write_text("not a video\n" * 100),
+    "text.png": lambda path: path.write_text("not an image\n" * 100),
+    "empty folder": lambda path: path.mkdir(),
+    "missing à Zürich": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("flags", [[], ["--photographs"]], ids=str)
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_source_that_cannot_be_read_is_named_in_one_line(run, tmp_path, name, flags):
+    BROKEN[name](tmp_path / name)
+    assert_refused(*run("learn", tmp_path / name, "--out", tmp_path / "out", *flags), mentions=tmp_path / name)
+    assert not (tmp_path / "out").exists()
+
+
+def test_photographs_and_movies_do_not_mix(run, write_frames, tmp_path):
+    refused = run("learn", "bundled", write_frames(), "--out", tmp_path / "out")
+    assert_refused(*refused, mentions="photographs cannot be mixed with videos")
+
+
+def test_one_frame_is_too_few(run, write_frames, tmp_path):
+    refused = run("learn", write_frames(n_frames=1), "--out", tmp_path / "out")
+    assert_refused(*refused, mentions="fewer than 2 consecutive frames")
+
+
+def test_a_folder_that_cannot_be_made_is_named(run, write_frames, tmp_path):
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "out"
+    assert_refused(*run("learn", write_frames(), "--out", out, "--patch", 5, "--pairs", 500), mentions=out)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["learn"], "Missing argument 'SOURCE...'"),
+        (["learn", "bundled", "--colour"], "No such option"),
+        (["learn", "bundled", "--components", "0"], "'--components'"),
+        (["learn", "bundled", "--patch", "1"], "'--patch'"),
+        (["learn", "bundled", "--seed", "-1"], "'--seed'"),
+        (["learn", "bundled", "--pairs", "many"], "'--pairs'"),
+        (["learn", "bundled", "--out", __file__], "'--out'"),
+        (["reproduce", "--seeds", "0"], "'--seeds'"),
+        (["reproduce", "--quick"], "No such option"),
+        (["forget"], "No such command"),
+    ],
+)
+def test_wrong_usage_exits_with_2(run, arguments, words):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert words in err and "Traceback" not in err
+
+
+def test_a_traceback_can_be_had(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLYMOTION_TRACEBACK", "1")
+    with pytest.raises(VideoError):
+        main(["learn", str(tmp_path / "missing.mp4")])
+
+
+def test_the_shell_sees_the_exit_status_and_one_line(tmp_path):
+    path = tmp_path / "vidéo d'été.mp4"
+    done = subprocess.run(
+        [sys.executable, "-m", "flymotion", "learn", path],
+        env=os.environ | {"PYTHONPATH": str(Path(models.__file__).parents[1]), "PYTHONUTF8": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert_refused(done.returncode, done.stdout, done.stderr, mentions=f"{path}: No such file or directory")
+    assert os.listdir(tmp_path) == []
+
+
+# Reproducing
+
+
+def test_reproduce_prints_a_table_of_claims(run, fake_reproduce, tmp_path):
+    calls = fake_reproduce(
+        claim(),
+        claim("C2.angle", 12.5, "<", 15.0),
+        claim("C5.count", 10.0, "within", (9.5, 10.5)),
+        claim("C8.speed", 3.25, "report", None, None),
+        claim("C9.gone", None, "report", None, None),
+    )
+    status, out, err = run("reproduce", "--out", tmp_path)
+    assert (status, err) == (0, "")
+    rows = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    for id, words in {
+        "C1.cosine": ["cosine with the derivative", "0.9876", "> 0.9", "10", "holds"],
+        "C2.angle": ["12.5", "< 15", "holds"],
+        "C5.count": ["10", "within 9.5 .. 10.5", "holds"],
+        "C8.speed": ["3.25", "report"],
+        "C9.gone": [" - ", "report"],
+    }.items():
+        assert [word for word in words if word not in rows[id]] == []
+    assert f"{tmp_path / 'claims.json'}" in out
+    [((ids,), options)] = calls
+    assert ids is None
+    assert options.pop("progress")(1, 2, "figure2") is None
+    assert options == {"full": False, "n_seeds": None, "out": tmp_path}
+
+
+def test_reproduce_passes_on_what_was_asked_for(run, fake_reproduce, tmp_path):
+    calls = fake_reproduce(claim())
+    assert run("reproduce", "C1", "C28", "--full", "--seeds", 3, "--out", tmp_path)[0] == 0
+    [((ids,), options)] = calls
+    assert ids == ["C1", "C28"]
+    assert (options["full"], options["n_seeds"], options["out"]) == (True, 3, tmp_path)
+
+
+def test_a_claim_that_fails_makes_exit_status_1(run, fake_reproduce, tmp_path):
+    fake_reproduce(claim(), claim("C2.angle", 20.0, "<", 15.0, False), claim("C3.x", np.nan, ">", 0.0, False))
+    status, out, err = run("reproduce", "--out", tmp_path)
+    assert status == 1
+    assert out.count("FAILS") == 2
+    assert err == "2 claim(s) miss their bound: C2.angle, C3.x\n"
+
+
+def test_an_unknown_claim_is_refused(run, tmp_path):
+    assert_refused(*run("reproduce", "C99999", "--out", tmp_path / "out"), mentions="C99999")
+    assert not (tmp_path / "out").exists()
