@@ -7,7 +7,7 @@ import numpy as np
 @numba.njit(cache=True, fastmath=True)
 def sm(W, M, That, dx, x):
     """Learn from pairs (Eq. 15 left, 16-18); W (K, n, n), M (K, K), That (K,) change in place; returns the outputs."""
-    n_samples, n = x.shape
+    n_samples = len(x)
     n_units = len(That)
     theta = np.zeros((n_samples, n_units), W.dtype)
     y = np.zeros(n_units)
@@ -36,7 +36,7 @@ def sm(W, M, That, dx, x):
 @numba.njit(cache=True, fastmath=True)
 def nsm(W, M, That, dx, x, tol=1e-6, max_iter=100):
     """Learn from pairs (Eq. 15 right by one-at-a-time updates, 16-18), like ``sm``."""
-    n_samples, n = x.shape
+    n_samples = len(x)
     n_units = len(That)
     theta = np.zeros((n_samples, n_units), W.dtype)
     y = np.zeros(n_units)

@@ -158,7 +158,7 @@ def core_gpu() -> Iterator[Row]:
     ours, peer = in_turns(
         lambda: (gpu.partial_fit(there), torch.cuda.synchronize()), lambda: cpu.partial_fit(here), repeats=5
     )
-    yield row("core-gpu", ours / len(x) * 1e6, peer / len(x) * 1e6, "us/sample", "NSM, n = 1024, K = 4: GPU against CPU")
+    yield row("core-gpu", ours / len(x) * 1e6, peer / len(x) * 1e6, "us/sample", "NSM, n = 1024, K = 4: GPU, CPU")
 
 
 STREAM = """
@@ -232,7 +232,8 @@ def main() -> None:
     rows = []
     for name in arguments.names or BENCHMARKS:
         for result in BENCHMARKS[name]():
-            figures = [f"{result[c]:10.4g}" if result[c] is not None else f"{'-':>10}" for c in ("ours", "peer", "ratio")]
+            values = [result[column] for column in ("ours", "peer", "ratio")]
+            figures = [f"{'-':>10}" if value is None else f"{value:10.4g}" for value in values]
             print(f"{result['name']:26}", *figures, f"{result['unit']:10}", result["note"], flush=True)
             rows.append(result)
     if arguments.json:

@@ -38,7 +38,6 @@ SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 def _compiled(**options: Any) -> Callable:
     """Compile, with a cache on disk where there is a place for one."""
-
     options = {"nogil": True, "error_model": "numpy"} | options
 
     def decorate(function: Callable) -> Callable:
@@ -90,7 +89,8 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
     top = 0.0
     for i in range(count):
         theta[units[i]] = 0.0
-        top = max(top, b[units[i]])
+        if b[units[i]] > top:
+            top = b[units[i]]
     if top <= 0.0:
         return True
     for sweep in range(max_sweeps):
@@ -120,7 +120,8 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
             if optimal:
                 return True
             for i in range(count):
-                theta[units[i]] = max(theta[units[i]], 0.0)
+                if theta[units[i]] < 0.0:
+                    theta[units[i]] = 0.0
     return False
 
 

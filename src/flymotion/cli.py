@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from flymotion import __version__
+
 __all__ = ["main"]
 
 
@@ -62,9 +64,9 @@ def _table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="flymotion")
+@click.version_option(__version__)
 def main() -> None:
-    """Learn to see motion the way the fly does.
+    r"""Learn to see motion the way the fly does.
 
     \b
     flymotion reproduce           re-measure the paper's claims, draw its figures
@@ -88,7 +90,14 @@ def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, out: Path) ->
         claims = experiments.reproduce(list(ids) or None, full=full, n_seeds=seeds, out=out, progress=progress)
     verdict = {True: "holds", False: "FAILS", None: "report"}
     _table(
-        [("claim", "left"), ("measure", "left"), ("value", "right"), ("bound", "right"), ("seeds", "right"), ("", "left")],
+        [
+            ("claim", "left"),
+            ("measure", "left"),
+            ("value", "right"),
+            ("bound", "right"),
+            ("seeds", "right"),
+            ("", "left"),
+        ],
         [[c.id, c.title, _figure(c.value), _bound(c), str(c.seeds), verdict[c.holds]] for c in claims],
     )
     click.echo(f"{out / 'claims.json'} and figures in {out}")
@@ -113,7 +122,9 @@ def _bound(claim: Any) -> str:
 @click.option("--components", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors.")
 @click.option("--patch", type=click.IntRange(min=2), default=7, show_default=True, help="Side of a patch [pixels].")
 @click.option("--photographs", is_flag=True, help="Take the images of a folder as photographs, not as frames.")
-@click.option("--pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about.")
+@click.option(
+    "--pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-learned", show_default=True)
 def learn(
@@ -127,6 +138,7 @@ def learn(
     from flymotion import learning, models, plots
 
     with _one_line_errors():
+        out.mkdir(parents=True, exist_ok=True)
         with _progress("learning") as progress:
             learner = learning.learn(
                 sources,
@@ -138,13 +150,17 @@ def learn(
                 progress=progress,
             )
             detectors = learning.describe(learner)
-        out.mkdir(parents=True, exist_ok=True)
         titles = [f"{d.label} ({d.direction:.0f}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
         models.save(learner, out / "model.npz")
     _table(
-        [("detector", "left"), ("direction [deg]", "right"), ("gain [1/(px/frame)]", "right")]
-        + [("antisymmetric share", "right"), ("cos with derivative", "right")],
+        [
+            ("detector", "left"),
+            ("direction [deg]", "right"),
+            ("gain [1/(px/frame)]", "right"),
+            ("antisymmetric share", "right"),
+            ("cos with derivative", "right"),
+        ],
         [
             [d.label, f"{d.direction:.0f}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
             for d in detectors

@@ -311,7 +311,8 @@ FEATURES = {"change": _change, "midpoint": _midpoint, "product": _product, "anti
 r"""Factors of each feature, from frames ``x`` and ``x_next`` of shape (n_pairs, n).
 
 ``change`` is the paper's :math:`\Delta x\, x'` (Eq. 11); ``midpoint`` is :math:`\Delta x (x + x_{next})'/2` and
-``antisymmetric`` is :math:`x_{next} x' - x x_{next}'` (Suppl. A, after Bethge et al. 2007), both odd under time reversal;
+``antisymmetric`` is :math:`x_{next} x' - x x_{next}'` (Suppl. A, after Bethge et al. 2007), both odd under time
+reversal;
 ``product`` is :math:`x_{next} x'` (Memisevic 2011).
 """
 

@@ -206,10 +206,10 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
     if len(pairs.pixels) != 2 or any(f < s for f, s in zip(pairs.pixels, size, strict=True)):
         raise ValueError(f"frames of shape {pairs.pixels} hold no patch of {size[0]} x {size[1]} pixels")
     room = np.subtract(pairs.pixels, size) + 1
-    corners = np.zeros((len(pairs), per_pair, 2), dtype=int)
+    places = np.zeros((len(pairs), per_pair, 2), dtype=int)
     for i in range(len(pairs)):
-        corners[i] = np.random.default_rng([seed, first + i]).integers(room, size=(per_pair, 2))
-    corners = corners.reshape(-1, 2)
+        places[i] = np.random.default_rng([seed, first + i]).integers(room, size=(per_pair, 2))
+    corners = places.reshape(-1, 2)
     which = np.repeat(np.arange(len(pairs)), per_pair)
 
     def cut(frames: np.ndarray) -> np.ndarray:

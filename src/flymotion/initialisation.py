@@ -4,12 +4,13 @@ Random filters often fall into a bad optimum of NSM (two units learn the same di
 dead units on nonnegative data. Both are avoided by looking at the first samples before learning from them:
 
 1. *Principal components* of the warm-up, uncentred, and the samples' scores on them. SM starts there.
-2. *Opposites*. Where both signs occur, as of motion and its reverse, K / 2 components make K units: one for the positive
-   and one for the negative part of each. First they are rotated to the axes on which the scores are sparsest, i.e. least in
-   sum of absolute values; where eigenvalues are equal, as with several directions of motion, one motion a pair, these
-   are the single motions. (Fourth powers, as in quartimax, follow a few samples of high contrast instead.)
-3. *Clusters*. Where the data are one-sided, as plain nonnegative data are, or span fewer than K / 2 directions, the units
-   start from the K-means clusters of the scores' directions.
+2. *Opposites*. Where both signs occur, as of motion and its reverse, K / 2 components make K units: one for the
+   positive and one for the negative part of each. First they are rotated to the axes on which the scores are
+   sparsest, i.e. least in sum of absolute values; where eigenvalues are equal, as with several directions of
+   motion, one motion a pair, these are the single motions. (Fourth powers, as in quartimax, follow a few samples
+   of high contrast instead.)
+3. *Clusters*. Where the data are one-sided, as plain nonnegative data are, or span fewer than K / 2 directions, the
+   units start from the K-means clusters of the scores' directions.
 
 The outputs that this gives to the warm-up are the initial state, ``S = sum theta chi'`` and ``R = sum theta theta'``.
 """
@@ -33,7 +34,7 @@ DENSE = 1500
 
 
 def warm_up_length(n_features: int, n_entries: int) -> int:
-    """Samples to look at first: twice the features, from 500 to 5000, but no more than 4 million numbers."""
+    """Return how many samples to look at first: twice the features, from 500 to 5000, at most 4 million numbers."""
     return int(min(np.clip(2 * n_features, 500, 5000), max(500, 4_000_000 // n_entries)))
 
 
@@ -55,10 +56,7 @@ def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndar
         Outputs; 0 for units that the samples leave unused.
     """
     scores = _principal_scores(samples, n_components)
-    theta = scores
-    if nonnegative:
-        theta = _opposites(scores, n_components)
-        theta = _clusters(scores, n_components) if theta is None else theta
+    theta = _nonnegative(scores, n_components) if nonnegative else scores
     return np.pad(theta, ((0, 0), (0, n_components - theta.shape[1])))
 
 
@@ -82,8 +80,13 @@ def _principal_scores(samples: Any, k: int) -> np.ndarray:
     return scores * np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
 
 
+def _nonnegative(scores: np.ndarray, n: int) -> np.ndarray:
+    opposites = _opposites(scores, n)
+    return _clusters(scores, n) if opposites is None else opposites
+
+
 def _opposites(scores: np.ndarray, n: int) -> np.ndarray | None:
-    """Outputs of the strongest halves of rotated components, shape (n_samples, n); None for one-sided data."""
+    """Return the strongest halves of rotated components, shape (n_samples, n), or None for one-sided data."""
     m = (n + 1) // 2
     rotated = sparsest_rotation(scores[:, :m])
     halves = np.concatenate([np.maximum(rotated, 0), np.maximum(-rotated, 0)], axis=1)
@@ -94,7 +97,7 @@ def _opposites(scores: np.ndarray, n: int) -> np.ndarray | None:
 
 
 def _clusters(scores: np.ndarray, n: int) -> np.ndarray:
-    """Outputs of K-means clusters of the scores' directions, shape (n_samples, <= n): a sample's norm, or 0."""
+    """Return K-means clusters of the scores' directions, shape (n_samples, <= n): a sample's norm, or 0."""
     norms = np.linalg.norm(scores, axis=1)
     lit = norms > 0
     if not lit.any():

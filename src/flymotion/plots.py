@@ -45,9 +45,7 @@ def _symmetric_limit(weights: Any) -> float:
 def _signed_colours() -> Any:
     import matplotlib
 
-    colours = matplotlib.colormaps[SIGNED].copy()
-    colours.set_bad(MISSING)
-    return colours
+    return matplotlib.colormaps[SIGNED].with_extremes(bad=MISSING)
 
 
 def _show(axes: Axes, weights: Any, limit: float) -> Any:

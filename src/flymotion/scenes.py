@@ -222,6 +222,9 @@ class ExponentialNoise(FourierScene):
     exponential's (Poisson). ``sharpest`` bounds the modes because point-sampled exponential noise has no finite series.
     """
 
+    correlation_length: float
+    sharpest: float
+
     def __init__(
         self,
         correlation_length: float = 3.0,

@@ -96,7 +96,7 @@ class _State:
     def _learn_in_features(self, block: Any, rules: tuple) -> tuple[np.ndarray, tuple[int, int]]:
         from flymotion._recursion import recurse_in_features
 
-        u, v = (np.require(to_numpy(factor), requirements="CW") for factor in block.factors())
+        u, v = (np.require(to_numpy(factor), requirements=["C", "W"]) for factor in block.factors())
         S = to_numpy(self.work).reshape(len(self.R), -1)
         n_features = S.shape[1]
         padded = np.pad(S, ((0, 0), (0, -n_features % 32)))
@@ -118,7 +118,7 @@ class _State:
 
 
 def block_size(n_features: int) -> int:
-    """Samples a block: more where the state is large, since adding to it is done once a block."""
+    """Return samples a block: more where the state is large, since adding to it is done once a block."""
     return 4096 if n_features <= SMALL else int(np.clip(n_features // 1024, 128, 1024))
 
 
@@ -126,6 +126,8 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """What SM and NSM share; they differ in the sign of their outputs."""
 
     _nonnegative: bool
+    _state: _State
+    _waiting: list[Any]
 
     def __init__(
         self,
@@ -330,7 +332,8 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _warn_of(self, unsolved: int, n: int) -> None:
         if unsolved:
             warnings.warn(
-                f"the outputs of {unsolved} of {n} samples did not converge in {self.max_sweeps} sweeps; raise max_sweeps",
+                f"the outputs of {unsolved} of {n} samples did not converge in {self.max_sweeps} sweeps; "
+                "raise max_sweeps",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -416,8 +419,8 @@ class SimilarityMatching(_SimilarityMatching):
     n_components : int
         Number of units K.
     forgetting : float
-        Factor in (0, 1] by which the past counts less with every sample. 1 is the paper's averaging (Eq. 18); less is the
-        constant rate ``1 - forgetting`` of Section 1.1.
+        Factor in (0, 1] by which the past counts less with every sample. 1 is the paper's averaging (Eq. 18); less
+        is the constant rate ``1 - forgetting`` of Section 1.1.
     n_passes : int
         Passes over the samples in ``fit``.
     warm_up : int, optional
