@@ -30,7 +30,8 @@ __all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_n
 
 
 PART = {"forceinline": True, "_nrt": False}
-"""Options of what runs within a sample: not called but copied, and as it creates no array, without counting references."""
+"""Options of what runs within a sample: not called but copied, and as it creates no array, without counting
+references."""
 
 SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of what takes long sums: in the processor's order. Short ones are faster as written."""
@@ -95,7 +96,7 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
         return True
     for sweep in range(max_sweeps):
         changed = False
-        n_active = 0
+        n_active = np.int64(0)
         for i in range(count):
             a = units[i]
             value = b[a]
@@ -129,7 +130,8 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
 def step(R, b, norm2, rules, theta, decay, units, active, L):
     """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
 
-    ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor, recruit_above,
+    ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor,
+    recruit_above,
     nonnegative, max_sweeps)``. A unit whose share of the trace of R falls below
     ``floor`` stops forgetting. A unit that has never been active is recruited by the first sample whose norm the others
     leave unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
@@ -137,7 +139,7 @@ def step(R, b, norm2, rules, theta, decay, units, active, L):
     """
     forgetting, floor, recruit_above, nonnegative, max_sweeps = rules
     n_units = len(theta)
-    count = 0
+    count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
     for a in range(n_units):
         theta[a] = 0.0
@@ -194,7 +196,7 @@ def recurse(P, G, R, rules):
                 inner += D[a, s] * G[t, s]
             b[a] = gain[a] * P[t, a] + inner
         used += 1
-        solved += step(R, b, float(G[t, t]), rules, theta, decay, units, active, L)
+        solved += step(R, b, np.float64(G[t, t]), rules, theta, decay, units, active, L)
         for a in range(n_units):
             if decay[a] < 1.0:
                 gain[a] *= decay[a] ** 2
@@ -206,7 +208,9 @@ def recurse(P, G, R, rules):
 
 @_compiled(**SUMS)
 def recurse_in_features(u, v, S, R, rules):
-    """Run Eqs. 15-18 over a block, like ``recurse``, from the state ``S`` (K, n_u n_v) and ``chi = sum_r outer(u_r, v_r)``.
+    """Run Eqs. 15-18 over a block, like ``recurse``, on the features themselves.
+
+    ``S`` is the state, (K, n_u n_v), and ``chi = sum_r outer(u_r, v_r)``.
 
     Factors have shapes (B, r, n_u) and (B, r, n_v). D is the change of S itself. Rows of S and D are padded to whole
     vectors of the processor, since a remainder takes as long as all of them.
@@ -246,7 +250,7 @@ def recurse_in_features(u, v, S, R, rules):
                 change += D[a, i] * chi[i]
             b[a] = gain[a] * before + change
         used += 1
-        solved += step(R, b, float(norm2), rules, theta, decay, units, active, L)
+        solved += step(R, b, np.float64(norm2), rules, theta, decay, units, active, L)
         for a in range(n_units):
             outputs[t, a] = theta[a]
             if decay[a] < 1.0:
@@ -261,7 +265,7 @@ def recurse_in_features(u, v, S, R, rules):
 
 @_compiled()
 def respond(inputs, R, nonnegative, max_sweeps):
-    """Return the outputs of Eq. 15 for ``inputs = S chi``, shape (n_samples, K), the state held still; and how many failed."""
+    """Return the outputs of Eq. 15 for ``inputs = S chi``, the state held still, and how many were not found."""
     n_samples, n_units = inputs.shape
     outputs = np.zeros_like(inputs)
     b = np.zeros(n_units)
@@ -269,7 +273,8 @@ def respond(inputs, R, nonnegative, max_sweeps):
     L = np.zeros((n_units, n_units))
     units = np.zeros(n_units, dtype=np.int64)
     active = np.zeros(n_units, dtype=np.int64)
-    count = unsolved = 0
+    unsolved = 0
+    count = np.int64(0)
     for a in range(n_units):
         if R[a, a] > 0.0:
             units[count] = a

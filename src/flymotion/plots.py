@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ MISSING = "0.75"
 """Colour of weights that are not numbers."""
 
 
-def _figure(width: float, height: float, layout: str = "constrained") -> Figure:
+def _figure(width: float, height: float, layout: Literal["constrained", "compressed"] = "constrained") -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout=layout)
@@ -230,7 +230,7 @@ def _hatch(axes: Axes, cells: np.ndarray) -> None:
     """Hatch the cells whose first component is not well defined."""
     from matplotlib.patches import Rectangle
 
-    style = {"facecolor": "none", "edgecolor": "0.7", "hatch": "///", "linewidth": 0.0}
+    style: dict[str, Any] = {"facecolor": "none", "edgecolor": "0.7", "hatch": "///", "linewidth": 0.0}
     for row, column in np.argwhere(cells):
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **style))
     axes.add_patch(Rectangle((-9, -9), 0, 0, label="eigenvalues within 10 %: not counted", **style))
