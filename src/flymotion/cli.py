@@ -138,7 +138,6 @@ def learn(
     from flymotion import learning, models, plots
 
     with _one_line_errors():
-        out.mkdir(parents=True, exist_ok=True)
         with _progress("learning") as progress:
             learner = learning.learn(
                 sources,
@@ -150,6 +149,7 @@ def learn(
                 progress=progress,
             )
             detectors = learning.describe(learner)
+        out.mkdir(parents=True, exist_ok=True)
         titles = [f"{d.label} ({d.direction:.0f}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
         models.save(learner, out / "model.npz")
