@@ -117,7 +117,7 @@ def test_sheet_refuses_labels_that_do_not_match():
 
 
 def test_sheet_refuses_no_components():
-    with pytest.raises(ValueError, match="a component"):
+    with pytest.raises(ValueError, match="0 components"):
         filter_sheet(Generators(np.zeros((0, 9, 9)), (3, 3)))
 
 

@@ -36,10 +36,10 @@ def _figure(width: float, height: float, layout: Literal["constrained", "compres
 
 
 def _symmetric_limit(weights: Any) -> float:
-    """Return the largest size of a finite weight, or 1 where there is none."""
+    """Return the largest size of a finite weight, or 1 where all are 0 or too small for matplotlib to tell from 0."""
     sizes = np.abs(np.asarray(weights, dtype=float))
-    sizes = sizes[np.isfinite(sizes)]
-    return float(sizes.max()) if sizes.size and sizes.max() > 0 else 1.0
+    largest = sizes.max(initial=0.0, where=np.isfinite(sizes))
+    return float(largest) if largest > 1e-250 else 1.0
 
 
 def _signed_colours() -> Any:
@@ -145,9 +145,11 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
     ValueError
         Another number of labels than of components, or no components.
     """
+    if len(generators) == 0:
+        raise ValueError("0 components; expected at least one to draw")
     labels = list(labels) or [_direction(angle) for angle in generators.directions()]
-    if len(labels) != len(generators) or not labels:
-        raise ValueError(f"{len(labels)} labels for {len(generators)} components; expected one each, and a component")
+    if len(labels) != len(generators):
+        raise ValueError(f"{len(labels)} labels for {len(generators)} components; expected one each")
     if len(generators.shape) == 1:
         return draw_filters(generators.operators, labels, suptitle=suptitle)
     n_columns = math.ceil(math.sqrt(len(labels)))
@@ -162,8 +164,8 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
         image = _show(axes, _mosaic(generators.operators[k], generators.shape), limit)
         _mosaic_ticks(axes, generators.shape)
         axes.set_title(labels[k], fontsize=10)
-    figure.supxlabel("column of the pixel of change; inside each tile, column of the intensity", fontsize=9)
-    figure.supylabel("row of the pixel of change; inside each tile, row of the intensity", fontsize=9)
+    figure.supxlabel("columns: of the change (tiles), of the intensity (inside)", fontsize=8)
+    figure.supylabel("rows: of the change (tiles), of the intensity (inside)", fontsize=8)
     figure.colorbar(image, ax=list(panels.flat), label="weight", shrink=0.8)
     if suptitle:
         figure.suptitle(suptitle, fontsize=11)

@@ -117,7 +117,7 @@ def leading_cosines(signed: Signed, other: str) -> np.ndarray:
 def _check_signed(result: Result) -> list[Claim]:
     signed = result.signed
     seeds = len(next(iter(signed.values())).energy)
-    how = f"rate {RATE:g}, 3 passes"
+    how = f"rate {RATE:g}, 6 passes"
     rows = []
     for other, title in (("pca", "PCA's"), ("theory", "the population's")):
         least = {world: leading_cosines(s, other).min() for world, s in signed.items()}

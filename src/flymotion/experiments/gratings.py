@@ -131,7 +131,7 @@ def _learn(config: Config, seed: int) -> Learned:
         return outer_products(whitening.transform(some), WORLDS["L1"].feature)
 
     chi = see(pairs)
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi)
+    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
     kmeans = OuterProductKMeans(2, n_init=4, random_state=seed).fit(chi[:20_000])
     both = [learner.generators_[rightward_first(learner.generators_)] for learner in (network, kmeans)]
     tests = _gratings(config, config.n_test, rng)
@@ -142,7 +142,7 @@ def _learn(config: Config, seed: int) -> Learned:
 def _respond(config: Config, seed: int) -> Responses:
     world = WORLDS["L1"]
     whitening, chi = world.lesson(config.n, config.n_pairs, [seed, 8])
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi)
+    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
     order = rightward_first(network.generators_)
 
     def outputs(scene: Scene, places: np.ndarray, speeds: np.ndarray) -> np.ndarray:

@@ -108,8 +108,8 @@ def _cell(config: Config, seed: int, i: int, j: int) -> list[Cell]:
 
 
 def _learn(chi: OuterProducts, seen: OuterProducts, test: FramePairs) -> Cell:
-    first = OuterProductPCA(1).fit(chi), SimilarityMatching(2, forgetting=1 - RATE).fit(chi)
-    filters = NonnegativeSimilarityMatching(2, forgetting=1 - RATE).fit(chi).generators_
+    first = OuterProductPCA(1).fit(chi), SimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
+    filters = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_
     filters = filters[rightward_first(filters)]
     difference = filters[0] - filters[1]
     pca, sm = (np.array(antisymmetric_share(learner.generators_[0])) for learner in first)

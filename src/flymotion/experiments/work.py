@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-__all__ = ["Each", "in_turn", "on_cores"]
+__all__ = ["in_turn", "on_cores"]
 
 Each = Callable[[Sequence[partial[Any]]], Iterable[Any]]
 """Does pieces of work and yields what they return, in order."""
