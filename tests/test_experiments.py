@@ -25,7 +25,7 @@ from flymotion.generators import derivative_operator
 
 SMALL = {
     figure2: figure2.Config(n_seeds=1, n_seeds_signed=1, n_wide=9, n_test=20_000),
-    larger_eyes: larger_eyes.Config(n_seeds=1, sizes=(7,), n_test=20_000),
+    larger_eyes: larger_eyes.Config(n_seeds=1, sizes=(9,), n_pairs=20_000, n_test=10_000),
     gratings: gratings.Config(n_seeds=1, n_pairs=20_000, n_test=8_000, n_speeds=6, n_places=8192),
     product_features: product_features.Config.quick(),
     offline_online: offline_online.Config(n_seeds=1, n_offline=100, n_starts=2),
