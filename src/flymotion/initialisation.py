@@ -34,8 +34,8 @@ DENSE = 1500
 
 
 def warm_up_length(n_features: int, n_entries: int) -> int:
-    """Return how many samples to look at first: twice the features, from 500 to 5000, at most 4 million numbers."""
-    return int(min(np.clip(2 * n_features, 500, 5000), max(500, 4_000_000 // n_entries)))
+    """Return how many samples to look at first: twice the features, from 500 to 5000, at most 2 million numbers."""
+    return int(min(np.clip(2 * n_features, 500, 5000), max(500, 2_000_000 // n_entries)))
 
 
 def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndarray:
