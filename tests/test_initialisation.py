@@ -199,7 +199,7 @@ def test_large_warm_ups_start_as_small_ones_do(make_products, monkeypatch, nonne
 
 
 @pytest.mark.parametrize(
-    ("n_features", "n_entries", "length"), [(25, 10, 500), (625, 50, 1250), (10**6, 2000, 2000), (10**6, 10**6, 500)]
+    ("n_features", "n_entries", "length"), [(25, 10, 500), (625, 50, 1250), (10**6, 2000, 1000), (10**6, 10**6, 500)]
 )
 def test_length_of_the_warm_up(n_features, n_entries, length):
     assert warm_up_length(n_features, n_entries) == length

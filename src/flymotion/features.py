@@ -149,9 +149,7 @@ class OuterProducts:
 
     def gram(self, other: OuterProducts | None = None) -> Any:
         """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
-        if (
-            other is None
-        ):  # in memory of its own: numpy multiplies a matrix by itself by syrk, but mirrors the result slowly
+        if other is None:  # in memory of its own: numpy takes u u' by syrk, but mirrors its triangle slowly
             other = OuterProducts(self.xp.asarray(self.u, copy=True), self.xp.asarray(self.v, copy=True))
         if self.u.ndim == 2:
             out = self.u @ other.u.T
