@@ -22,6 +22,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +31,7 @@ from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from flymotion._checks import check_samples
 from flymotion.features import OuterProducts, Vectors, to_numpy
@@ -45,11 +48,17 @@ FLOOR = 1e-9
 UNEXPLAINED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """Share of a sample's squared norm that counts as a new direction, by precision."""
 
-SMALL = 1024
+SMALL = 2048
 """Entries of chi up to which learning sample by sample is faster than by matrix products."""
+
+THREADED = 2**14
+"""Entries of chi from which matrix products are worth more than one thread."""
 
 CACHED = 2**18
 """Entries of the state that are added to at a time, so that they stay in the processor's cache."""
+
+VECTOR = 32
+"""Entries that the processor takes at a time."""
 
 
 class _State:
@@ -76,11 +85,13 @@ class _State:
         unexplained = UNEXPLAINED[np.dtype(str(self.dtype).rpartition(".")[2])]
         rules = (float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
         outputs, unsolved = [np.zeros((0, len(self.R)), dtype=to_numpy(self.work[:0]).dtype)], 0
-        for start in range(0, len(samples), size):
-            theta, (used, missed) = learn(samples[start : start + size], rules)
-            self.n_samples_seen += used
-            outputs.append(theta)
-            unsolved += missed
+        small = size <= n_features < THREADED
+        with _thread_pools().limit(limits=1, user_api="blas") if small else nullcontext():
+            for start in range(0, len(samples), size):
+                theta, (used, missed) = learn(samples[start : start + size], rules)
+                self.n_samples_seen += used
+                outputs.append(theta)
+                unsolved += missed
         return np.concatenate(outputs), unsolved
 
     def _learn(self, block: Any, rules: tuple) -> tuple[np.ndarray, tuple[int, int]]:
@@ -99,7 +110,7 @@ class _State:
         u, v = (np.require(to_numpy(factor), requirements=["C", "W"]) for factor in block.factors())
         S = to_numpy(self.work).reshape(len(self.R), -1)
         n_features = S.shape[1]
-        padded = np.pad(S, ((0, 0), (0, -n_features % 32)))
+        padded = np.pad(S, ((0, 0), (0, -n_features % VECTOR)))
         theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
         self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), self.dtype))
         return theta, counts
@@ -118,8 +129,13 @@ class _State:
 
 
 def block_size(n_features: int) -> int:
-    """Return samples a block: more where the state is large, since adding to it is done once a block."""
-    return 4096 if n_features <= SMALL else int(np.clip(n_features // 1024, 128, 1024))
+    """Return the samples of a block: more where the state is large, since adding to it is done once a block."""
+    return 4096 if n_features <= SMALL else min(max(128, 2 * math.isqrt(n_features)), 1024)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
