@@ -28,10 +28,8 @@ import numpy as np
 
 __all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
 
-
 PART = {"forceinline": True, "_nrt": False}
-"""Options of what runs within a sample: not called but copied, and as it creates no array, without counting
-references."""
+"""Options of what runs within a sample: copied into its callers and, as it creates no array, counting no references."""
 
 SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of what takes long sums: in the processor's order. Short ones are faster as written."""
@@ -131,10 +129,9 @@ def step(R, b, norm2, rules, theta, decay, units, active, L):
     """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
 
     ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor,
-    recruit_above,
-    nonnegative, max_sweeps)``. A unit whose share of the trace of R falls below
-    ``floor`` stops forgetting. A unit that has never been active is recruited by the first sample whose norm the others
-    leave unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
+    recruit_above, nonnegative, max_sweeps)``: a unit whose share of the trace of R falls below ``floor`` stops
+    forgetting; a unit that has never been active is recruited by the first sample whose norm the others leave
+    unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
     ``|theta|^2 = |chi|^2``. Returns whether the outputs were found.
     """
     forgetting, floor, recruit_above, nonnegative, max_sweeps = rules
@@ -170,22 +167,26 @@ def step(R, b, norm2, rules, theta, decay, units, active, L):
     return solved
 
 
-@_compiled(**SUMS)
+def _scratch(n: int) -> tuple[np.ndarray, ...]:
+    """Make room for theta, b, decay, units, active and L: here, since numba would compile every kind of array."""
+    units, active = np.zeros((2, n), np.int64)
+    return np.zeros(n), np.zeros(n), np.ones(n), units, active, np.zeros((n, n))
+
+
 def recurse(P, G, R, rules):
     """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the numbers of samples used and unsolved.
 
     A sample of norm 0 changes nothing.
     """
+    outputs, D, gain = np.zeros(P.shape, P.dtype), np.zeros(P.shape[::-1], P.dtype), np.ones(len(R))
+    counts = _recurse(P, G, R, rules, outputs, D, gain, _scratch(len(R)))
+    return outputs, D, gain, counts
+
+
+@_compiled(**SUMS)
+def _recurse(P, G, R, rules, outputs, D, gain, scratch):
+    theta, b, decay, units, active, L = scratch
     n_samples, n_units = P.shape
-    outputs = np.zeros((n_samples, n_units), P.dtype)
-    D = np.zeros((n_units, n_samples), P.dtype)
-    gain = np.ones(n_units)
-    decay = np.ones(n_units)
-    b = np.zeros(n_units)
-    theta = np.zeros(n_units)
-    units = np.zeros(n_units, np.int64)
-    active = np.zeros(n_units, np.int64)
-    L = np.zeros((n_units, n_units))
     used = solved = 0
     for t in range(n_samples):
         if not G[t, t] > 0.0:
@@ -203,32 +204,28 @@ def recurse(P, G, R, rules):
                 for s in range(t):
                     D[a, s] *= decay[a] ** 2
             outputs[t, a] = D[a, t] = theta[a]
-    return outputs, D, gain, (used, used - solved)
+    return used, used - solved
+
+
+def recurse_in_features(u, v, S, R, rules):
+    """Run Eqs. 15-18 over a block, like ``recurse``, from the state S and ``chi = sum_r outer(u_r, v_r)``.
+
+    Factors have shapes (B, r, n_u) and (B, r, n_v), S (K, n_u n_v). D is the change of S itself. Rows of S and D are
+    padded to whole vectors of the processor, since a remainder takes as long as all of them.
+    """
+    outputs, D, gain = np.zeros((len(u), len(S)), S.dtype), np.zeros_like(S), np.ones(len(S))
+    chi = np.zeros_like(S[0])
+    matrix = chi[: u.shape[2] * v.shape[2]].reshape(u.shape[2], v.shape[2])
+    counts = _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, _scratch(len(S)))
+    return outputs, D, gain, counts
 
 
 @_compiled(**SUMS)
-def recurse_in_features(u, v, S, R, rules):
-    """Run Eqs. 15-18 over a block, like ``recurse``, on the features themselves.
-
-    ``S`` is the state, (K, n_u n_v), and ``chi = sum_r outer(u_r, v_r)``.
-
-    Factors have shapes (B, r, n_u) and (B, r, n_v). D is the change of S itself. Rows of S and D are padded to whole
-    vectors of the processor, since a remainder takes as long as all of them.
-    """
+def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scratch):
+    theta, b, decay, units, active, L = scratch
     n_samples, rank, n_u = u.shape
     n_v = v.shape[2]
     n_units, width = S.shape
-    outputs = np.zeros((n_samples, n_units), S.dtype)
-    D = np.zeros((n_units, width), S.dtype)
-    gain = np.ones(n_units)
-    decay = np.ones(n_units)
-    b = np.zeros(n_units)
-    theta = np.zeros(n_units)
-    units = np.zeros(n_units, np.int64)
-    active = np.zeros(n_units, np.int64)
-    L = np.zeros((n_units, n_units))
-    chi = np.zeros(width, S.dtype)
-    matrix = chi[: n_u * n_v].reshape(n_u, n_v)
     used = solved = 0
     for t in range(n_samples):
         for i in range(n_u):
@@ -260,19 +257,19 @@ def recurse_in_features(u, v, S, R, rules):
             if theta[a] != 0.0:
                 for i in range(width):
                     D[a, i] += outputs[t, a] * chi[i]
-    return outputs, D, gain, (used, used - solved)
+    return used, used - solved
+
+
+def respond(inputs, R, nonnegative, max_sweeps):
+    """Return the outputs of Eq. 15 for ``inputs = S chi``, the state held still, and how many were not found."""
+    outputs = np.zeros(inputs.shape, inputs.dtype)
+    return outputs, _respond(inputs, R, nonnegative, max_sweeps, outputs, _scratch(len(R)))
 
 
 @_compiled()
-def respond(inputs, R, nonnegative, max_sweeps):
-    """Return the outputs of Eq. 15 for ``inputs = S chi``, the state held still, and how many were not found."""
+def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
+    theta, b, _, units, active, L = scratch
     n_samples, n_units = inputs.shape
-    outputs = np.zeros_like(inputs)
-    b = np.zeros(n_units)
-    theta = np.zeros(n_units)
-    L = np.zeros((n_units, n_units))
-    units = np.zeros(n_units, dtype=np.int64)
-    active = np.zeros(n_units, dtype=np.int64)
     unsolved = 0
     count = np.int64(0)
     for a in range(n_units):
@@ -288,4 +285,4 @@ def respond(inputs, R, nonnegative, max_sweeps):
             unsolved += 1
         for a in range(n_units):
             outputs[t, a] = theta[a]
-    return outputs, unsolved
+    return unsolved
