@@ -42,22 +42,22 @@ class Config:
         Seeds of SM and PCA in each world, and of NSM at ``n_wide`` pixels in L1 (C1, C3, C7); no more than ``n_seeds``.
     n, n_wide : int
         Pixels; of the eye of C3.
-    n_pairs, n_pairs_signed, n_test : int
-        Pairs that NSM learns from, that SM and PCA learn from, and new ones to test with.
+    n_pairs, n_test : int
+        Pairs to learn from, and new ones to test with. With 50,000 to learn from, 1 of 200 samples misses
+        C2's accuracy, by 0.0005.
     """
 
     n_seeds: int = 100
     n_seeds_signed: int = 20
     n: int = 5
     n_wide: int = 15
-    n_pairs: int = 50_000
-    n_pairs_signed: int = 100_000
+    n_pairs: int = 100_000
     n_test: int = 50_000
 
     @classmethod
     def quick(cls) -> Config:
         """Return fewer seeds."""
-        return cls(n_seeds=4, n_seeds_signed=2)
+        return cls(n_seeds=3, n_seeds_signed=2)
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Result:
 def jobs(config: Config) -> list[partial[Any]]:
     """List the independent pieces of work."""
     few = range(min(config.n_seeds, config.n_seeds_signed))
-    signed = [Sample(w, config.n, config.n_pairs_signed, config.n_test, s) for w in WORLDS for s in few]
+    signed = [Sample(w, config.n, config.n_pairs, config.n_test, s) for w in WORLDS for s in few]
     nonnegative = [Sample(w, config.n, config.n_pairs, config.n_test, s) for w in WORLDS for s in range(config.n_seeds)]
     wide = [Sample("L1", config.n_wide, config.n_pairs, config.n_test, s) for s in few]
     return [
         *(partial(learn_signed, sample) for sample in signed),
-        *(partial(learn_nonnegative, sample) for sample in nonnegative + wide),
+        *(partial(learn_nonnegative, sample) for sample in wide + nonnegative),
     ]
 
 

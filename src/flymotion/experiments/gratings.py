@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from flymotion.experiments.claims import Claim, above, report, within
-from flymotion.experiments.learning import RATE
+from flymotion.experiments.learning import N_KMEANS, RATE
 from flymotion.experiments.work import Each, in_turn
 from flymotion.experiments.worlds import (
     WORLDS,
@@ -132,7 +132,7 @@ def _learn(config: Config, seed: int) -> Learned:
 
     chi = see(pairs)
     network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    kmeans = OuterProductKMeans(2, n_init=4, random_state=seed).fit(chi[:20_000])
+    kmeans = OuterProductKMeans(2, n_init=10, random_state=seed).fit(chi[:N_KMEANS])
     both = [learner.generators_[rightward_first(learner.generators_)] for learner in (network, kmeans)]
     tests = _gratings(config, config.n_test, rng)
     nsm, centres = ([share_right(see(t).project(f[:1] - f[1:])[:, 0], t) for t in tests] for f in both)

@@ -132,7 +132,7 @@ def _optimum(config: Config, kind: str, seed: int) -> Optimum:
     starts = [size * rng.standard_normal(theta.shape) for _ in range(config.n_starts)]
     found = [similarity_objective(gram, descend(gram, start)) / least - 1 for start in starts]
     most = (OuterProductPCA(k).fit(samples).explained_energy_ ** 2).sum()
-    online = SimilarityMatching(k, forgetting=1 - RATE, n_passes=3).fit(samples)
+    online = SimilarityMatching(k, forgetting=1 - RATE, n_passes=6).fit(samples)
     W, M = optimal_synapses(theta, few)
     T = len(gram)
     min_max = (gram**2).sum() / T**2 + 2 / T * lyapunov(theta, few, W, M)

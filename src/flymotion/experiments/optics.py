@@ -56,7 +56,7 @@ class Config:
     @classmethod
     def quick(cls) -> Config:
         """Return one sample of fewer cells."""
-        return cls(n_seeds=1, sigmas=(0.3, 0.475, 0.65, 0.8, 1.0), max_shifts=(0.1, 0.3, 0.6, 1.0, 1.5))
+        return cls(n_seeds=1, sigmas=(0.3, 0.475, 0.65, 0.8, 1.0), max_shifts=(0.1, 0.3, 0.6, 1.5))
 
 
 class Cell(NamedTuple):
