@@ -73,6 +73,9 @@ def _torch_vectors(X: Any) -> Vectors:
 
 def _check_finite(xp: Any, *factors: Any) -> None:
     for factor in factors:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if bool(xp.isfinite(xp.sum(factor))):  # quick, and true of nearly all; a sum may overflow all the same
+                continue
         finite = xp.isfinite(factor)
         for _ in range(factor.ndim - 1):
             finite = xp.all(finite, axis=-1)
