@@ -1,142 +1,19 @@
-r"""Scenes: what there is to see, static and continuous.
-
-A scene answers one question, ``sample(points, sigma)``: its intensity at ``points`` seen through a Gaussian acceptance
-function of standard deviation ``sigma``, both in pixel spacings of the eye. The answer is exact: gratings and edges in
-closed form, noise and photographs as Fourier series whose modes the optics damp by
-:math:`\exp(-\sigma^2 \omega^2 / 2)`, summed at any points to 1e-12 by a nonuniform fast Fourier transform (finufft).
-No pixel values are ever interpolated.
-
-Coordinates are (x right, y down). Angles are in degrees: 0 = right, 90 = up.
-"""
+"""Scenes held as Fourier series: noise and photographs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from scipy.special import i0e, log_ndtr, ndtr
 
 from flymotion.frames import as_frames
+from flymotion.scenes.base import as_generator
 
-__all__ = [
-    "Edge",
-    "ExponentialNoise",
-    "FourierScene",
-    "Grating",
-    "Scene",
-    "exponential_covariance",
-    "photograph",
-    "unit_vector",
-]
+__all__ = ["ExponentialNoise", "FourierScene", "photograph"]
 
 _TOLERANCE = 1e-12  # of the nonuniform FFT, relative
-
-
-class Scene(Protocol):
-    """What a scene has to offer."""
-
-    @property
-    def ndim(self) -> int:
-        """Dimensions of the scene, 1 or 2."""
-
-    @property
-    def extent(self) -> np.ndarray:
-        """Where an eye may be put, shape (ndim, 2): low and high [pixel spacings]."""
-
-    @property
-    def wraps(self) -> bool:
-        """Whether a view that crosses the border of the extent is as good as any other."""
-
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), seen through optics of width sigma; shape (...)."""
-
-
-def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:
-    """Return the unit vector (x right, y down) of a direction: 0 deg = right, 90 deg = up."""
-    radians = math.radians(angle)
-    vector = np.array([math.cos(radians), -math.sin(radians)])
-    vector[np.abs(vector) < 1e-15] = 0.0
-    return vector[:ndim]
-
-
-@dataclass(frozen=True)
-class Grating:
-    """A sine grating, ``mean + contrast * cos(2 pi d / wavelength + phase)``, d the distance along ``angle``.
-
-    Parameters
-    ----------
-    wavelength : float
-        Spatial period [pixel spacings].
-    contrast : float
-        Amplitude (the Michelson contrast where ``mean`` is 1).
-    angle : float
-        Direction of the wave vector [deg].
-    phase : float
-        Phase at the origin [rad].
-    mean : float
-        Mean intensity.
-    ndim : int
-        Dimensions of the scene.
-    """
-
-    wavelength: float
-    contrast: float = 1.0
-    angle: float = 0.0
-    phase: float = 0.0
-    mean: float = 0.0
-    ndim: int = 1
-
-    wraps = True
-
-    @property
-    def extent(self) -> np.ndarray:
-        """A thousand wavelengths a side: any phase is as likely."""
-        return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
-
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
-        omega = 2 * math.pi / self.wavelength
-        distance = points @ unit_vector(self.angle, self.ndim)
-        damping = math.exp(-((sigma * omega) ** 2) / 2)
-        return self.mean + self.contrast * damping * np.cos(omega * distance + self.phase)
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A straight step from ``-contrast / 2`` to ``contrast / 2``, rising along ``angle``, through ``position``.
-
-    Parameters
-    ----------
-    position : float
-        Distance of the edge from the origin along ``angle`` [pixel spacings].
-    contrast : float
-        Height of the step; negative for a falling (OFF) edge.
-    angle : float
-        Direction in which the intensity rises [deg].
-    ndim : int
-        Dimensions of the scene.
-    """
-
-    position: float = 0.0
-    contrast: float = 1.0
-    angle: float = 0.0
-    ndim: int = 1
-
-    wraps = True
-
-    @property
-    def extent(self) -> np.ndarray:
-        """Two pixel spacings either side of the edge."""
-        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
-
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
-        distance = points @ unit_vector(self.angle, self.ndim) - self.position
-        step = ndtr(distance / sigma) if sigma > 0 else np.heaviside(distance, 0.5)
-        return self.contrast * (step - 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,57 +140,6 @@ def _exponential_spectrum(omega_squared: Any, length: float, ndim: int) -> Any:
     return 2 * math.pi * length**2 / (1 + omega_squared * length**2) ** 1.5
 
 
-def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 1) -> Callable[[Any], np.ndarray]:
-    r"""Return the covariance of two pixels that look at exponentially correlated noise.
-
-    The noise's covariance blurred by both pixels' optics, i.e. by a Gaussian of variance :math:`2 \sigma^2`: in one
-    dimension in closed form, in two the Hankel transform
-    :math:`\int \omega \ell^2 (1 + \omega^2 \ell^2)^{-3/2} e^{-\sigma^2 \omega^2} J_0(\omega r) d\omega`.
-
-    Parameters
-    ----------
-    correlation_length : float
-        :math:`\ell` [pixel spacings].
-    sigma : float
-        Acceptance width [pixel spacings].
-    ndim : int
-        1 or 2.
-
-    Returns
-    -------
-    callable
-        From displacements, shape (..., ndim) [pixel spacings], to covariances, shape (...).
-    """
-    if ndim == 1:
-        return lambda d: _blurred_exponential(np.linalg.norm(d, axis=-1), correlation_length, sigma)
-    return lambda d: _blurred_in_the_plane(np.linalg.norm(d, axis=-1), correlation_length, sigma)
-
-
-def _blurred_in_the_plane(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
-    if sigma == 0:
-        return np.exp(-distance / length)
-    spread = math.sqrt(2) * sigma  # of the two acceptance functions together
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    low, high = np.maximum(distance - 9 * spread, 0), distance + 9 * spread
-    half, d = ((high - low) / 2)[..., None], np.asarray(distance)[..., None]
-    q = low[..., None] + half * (nodes + 1)  # distance from the centre, weighted by Rice's distribution
-    rice = q / spread**2 * np.exp(-((q - d) ** 2) / (2 * spread**2)) * i0e(q * d / spread**2)
-    return (half * rice * np.exp(-q / length)) @ weights
-
-
-def _blurred_exponential(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
-    if sigma == 0:
-        return np.exp(-distance / length)
-    spread = math.sqrt(2) * sigma  # of the two acceptance functions together
-
-    def half(sign: int) -> np.ndarray:
-        # exp(spread^2 / 2 length^2 + sign d / length) * erfc((spread / length + sign d / spread) / sqrt 2), in logs
-        argument = spread / length + sign * distance / spread
-        return np.exp(spread**2 / (2 * length**2) + sign * distance / length + log_ndtr(-argument))
-
-    return half(-1) + half(1)
-
-
 def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     """Make a scene of a photograph: the band-limited function through its pixels.
 
@@ -350,10 +176,3 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     sizes = [size / pixels_per_spacing for size in reversed(image.shape)]
     extent = np.array([[0.0, size] for size in sizes])
     return FourierScene(modes, tuple(2 * size for size in sizes), extent, wraps=False)
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a numpy Generator for an int, Generator, RandomState or None; the global stream is left alone."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    return np.random.default_rng(random_state)

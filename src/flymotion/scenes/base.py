@@ -1,0 +1,44 @@
+"""What every scene has to offer, and the conventions that all share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Scene", "as_generator", "unit_vector"]
+
+
+class Scene(Protocol):
+    """What a scene has to offer."""
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions of the scene, 1 or 2."""
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Where an eye may be put, shape (ndim, 2): low and high [pixel spacings]."""
+
+    @property
+    def wraps(self) -> bool:
+        """Whether a view that crosses the border of the extent is as good as any other."""
+
+    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), seen through optics of width sigma; shape (...)."""
+
+
+def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:
+    """Return the unit vector (x right, y down) of a direction: 0 deg = right, 90 deg = up."""
+    radians = math.radians(angle)
+    vector = np.array([math.cos(radians), -math.sin(radians)])
+    vector[np.abs(vector) < 1e-15] = 0.0
+    return vector[:ndim]
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a numpy Generator for an int, Generator, RandomState or None; the global stream is left alone."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)

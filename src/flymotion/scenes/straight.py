@@ -1,0 +1,90 @@
+"""Scenes that change along one direction: gratings and edges, in closed form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from flymotion.scenes.base import unit_vector
+
+__all__ = ["Edge", "Grating"]
+
+
+@dataclass(frozen=True)
+class Grating:
+    """A sine grating, ``mean + contrast * cos(2 pi d / wavelength + phase)``, d the distance along ``angle``.
+
+    Parameters
+    ----------
+    wavelength : float
+        Spatial period [pixel spacings].
+    contrast : float
+        Amplitude (the Michelson contrast where ``mean`` is 1).
+    angle : float
+        Direction of the wave vector [deg].
+    phase : float
+        Phase at the origin [rad].
+    mean : float
+        Mean intensity.
+    ndim : int
+        Dimensions of the scene.
+    """
+
+    wavelength: float
+    contrast: float = 1.0
+    angle: float = 0.0
+    phase: float = 0.0
+    mean: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """A thousand wavelengths a side: any phase is as likely."""
+        return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
+
+    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
+        omega = 2 * math.pi / self.wavelength
+        distance = points @ unit_vector(self.angle, self.ndim)
+        damping = math.exp(-((sigma * omega) ** 2) / 2)
+        return self.mean + self.contrast * damping * np.cos(omega * distance + self.phase)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A straight step from ``-contrast / 2`` to ``contrast / 2``, rising along ``angle``, through ``position``.
+
+    Parameters
+    ----------
+    position : float
+        Distance of the edge from the origin along ``angle`` [pixel spacings].
+    contrast : float
+        Height of the step; negative for a falling (OFF) edge.
+    angle : float
+        Direction in which the intensity rises [deg].
+    ndim : int
+        Dimensions of the scene.
+    """
+
+    position: float = 0.0
+    contrast: float = 1.0
+    angle: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Two pixel spacings either side of the edge."""
+        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
+
+    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
+        distance = points @ unit_vector(self.angle, self.ndim) - self.position
+        step = ndtr(distance / sigma) if sigma > 0 else np.heaviside(distance, 0.5)
+        return self.contrast * (step - 0.5)
