@@ -395,13 +395,12 @@ def test_steps_are_uniform_and_directions_equally_likely(ndim):
     sizes = np.linalg.norm(steps, axis=1)
     assert (sizes.min() >= 0.1, sizes.max() <= 0.5) == (True, True)
     assert sizes.mean() == pytest.approx(0.3, abs=0.01)
-    along = (steps @ motion.directions.T > 0.05).mean(axis=0)
-    assert_allclose(along, 1 / len(motion.angles), atol=0.03)
+    along = (steps @ motion.ways.T > 0.05).mean(axis=0)
+    assert_allclose(along, 1 / len(motion.ways), atol=0.03)
 
 
 def test_only_right_and_left_are_left_on_a_line():
-    assert Translation(0.5, ndim=1).angles == (0.0, 180.0)
-    assert_array_equal(Translation(0.5, ndim=1).directions, [[1.0], [-1.0]])
+    assert_array_equal(Translation(0.5, ndim=1).ways, [[1.0], [-1.0]])
 
 
 def test_four_cardinal_directions_move_along_one_axis_each():

@@ -52,6 +52,21 @@ def make_ring():
     return make
 
 
+@pytest.fixture
+def make_motions():
+    """Motions of both signs, one a sample, with noise in proportion, and the label of each sample's direction."""
+
+    def make(strengths, *, n_samples=1500, n_features=12, noise=0.4, seed=0):
+        rng = np.random.default_rng(seed)
+        motion, sign = rng.integers(len(strengths), size=n_samples), rng.integers(2, size=n_samples)
+        size = rng.uniform(0.2, 1, n_samples) * np.asarray(strengths)[motion]
+        X = noise * rng.standard_normal((n_samples, n_features)) / np.arange(1, n_features + 1) ** 0.25
+        X[:, -len(strengths) :] += (2 * sign[:, None] - 1) * np.eye(len(strengths))[motion]
+        return size[:, None] * X, 2 * motion + sign
+
+    return make
+
+
 def cosines(filters):
     directions = filters / np.linalg.norm(filters, axis=1, keepdims=True)
     return directions @ directions.T
@@ -175,6 +190,24 @@ def test_nsm_starts_single_motions_where_eigenvalues_are_equal():
     assert_array_equal((theta > 0.05 * np.abs(motion).max()).sum(axis=1) <= 1, np.ones(400, dtype=bool))
 
 
+@pytest.mark.parametrize("dense", [10, 10_000])
+@pytest.mark.parametrize("strength", [0.1, 0.3, 1.0])
+def test_a_weak_motion_is_found_beside_the_noise_that_a_strong_one_brings(make_motions, monkeypatch, strength, dense):
+    monkeypatch.setattr(initialisation, "DENSE", dense)
+    X, label = make_motions([1.0, strength])
+    theta = warm_start(as_features(X), 4, nonnegative=True)
+    assert agreement(theta, label) > 0.95
+
+
+def test_faint_samples_that_are_all_noise_do_not_start_units(make_motions):
+    """At unit length they would count as much as the others; as they are, the axes are sparser."""
+    X, label = make_motions([1.0, 1.0])
+    faint = np.zeros((3000, X.shape[1]))
+    faint[:, :2] = 1e-3 * np.random.default_rng(0).standard_normal((3000, 2))
+    theta = warm_start(as_features(np.concatenate([X, faint])), 4, nonnegative=True)
+    assert agreement(theta[: len(X)], label) > 0.95
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_units_that_the_samples_leave_unused_start_at_zero(nonnegative, dtype):
@@ -199,7 +232,8 @@ def test_large_warm_ups_start_as_small_ones_do(make_products, monkeypatch, nonne
 
 
 @pytest.mark.parametrize(
-    ("n_features", "n_entries", "length"), [(25, 10, 500), (625, 50, 1250), (10**6, 2000, 1000), (10**6, 10**6, 500)]
+    ("n_features", "n_entries", "length"),
+    [(25, 10, 500), (200, 30, 2000), (625, 50, 5000), (10**6, 2000, 1000), (10**6, 10**6, 500)],
 )
 def test_length_of_the_warm_up(n_features, n_entries, length):
     assert warm_up_length(n_features, n_entries) == length

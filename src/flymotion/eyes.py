@@ -1,23 +1,26 @@
 """Eyes: where an eye looks, and through what optics.
 
-An eye is a set of viewing positions and the standard deviation ``sigma`` of its Gaussian acceptance function, both in
-pixel spacings. A fly's ommatidia accept light over 5.7 degrees (full width at half maximum) at a spacing of 5.1
-degrees, which makes ``sigma = 0.475``. Positions are (x right, y down), row-major, centred on the eye's middle.
+An eye is a set of viewing positions and the standard deviation ``sigma`` of its Gaussian acceptance function. A flat
+eye measures both in pixel spacings: positions are (x right, y down), row-major, centred on its middle. A spherical
+eye has unit vectors (x forward, y left, z up) for positions, and degrees for its acceptance. A fly's ommatidia accept
+light over 5.7 degrees (full width at half maximum) at a spacing of 5.1 degrees, which makes ``sigma = 0.475`` pixels.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+from scipy.spatial import ConvexHull, cKDTree
 
-__all__ = ["FLY_SIGMA", "Eye", "Grid", "Line", "acceptance_sigma"]
+__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"]
 
 
-def acceptance_sigma(fwhm: float, interommatidial_angle: float) -> float:
-    """Return the acceptance function's standard deviation in pixel spacings.
+def acceptance_sigma(fwhm: float, interommatidial_angle: float = 1.0) -> float:
+    """Return the acceptance function's standard deviation in pixel spacings, or in degrees for a spacing of 1 degree.
 
     Parameters
     ----------
@@ -49,7 +52,7 @@ class Eye(Protocol):
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of the acceptance function [pixel spacings]."""
+        """Standard deviation of the acceptance function [pixel spacings, or deg on the sphere]."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -57,7 +60,16 @@ class Eye(Protocol):
 
     @property
     def positions(self) -> np.ndarray:
-        """Viewing positions, shape (n_pixels, ndim) [pixel spacings]."""
+        """Viewing positions, shape (n_pixels, ndim) [pixel spacings], or unit vectors, shape (n_pixels, 3)."""
+
+    @property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of pixels next to each other, the smaller index first, shape (n_links, 2)."""
+
+
+def _one_apart(positions: np.ndarray) -> np.ndarray:
+    links = cKDTree(positions).query_pairs(1 + 1e-9, output_type="ndarray")
+    return links[np.lexsort(links.T[::-1])]
 
 
 def _check(sigma: float, *sizes: int) -> None:
@@ -100,6 +112,11 @@ class Line:
         """Viewing positions, shape (n, 1) [pixel spacings]."""
         return (np.arange(self.n) - (self.n - 1) / 2)[:, None]
 
+    @property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
+        return _one_apart(self.positions)
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -135,3 +152,130 @@ class Grid:
         """Viewing positions (x right, y down), shape (height * width, 2) [pixel spacings]."""
         rows, columns = np.indices(self.shape).reshape(2, -1)
         return np.stack([columns - (self.width - 1) / 2, rows - (self.height - 1) / 2], axis=1)
+
+    @property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
+        return _one_apart(self.positions)
+
+
+@dataclass(frozen=True)
+class Hexagon:
+    """A hexagonal eye on the fly's lattice, ``radius`` rings of pixels about a central one.
+
+    Each pixel has a neighbour straight above and one straight below, and two to each side. The eye has
+    ``3 radius (radius + 1) + 1`` pixels: 721 at radius 15.
+
+    Parameters
+    ----------
+    radius : int
+        Number of rings.
+    sigma : float
+        Standard deviation of the isotropic Gaussian acceptance function [pixel spacings].
+
+    Raises
+    ------
+    ValueError
+        A size or width out of range.
+
+    Examples
+    --------
+    >>> Hexagon(15).shape, Hexagon(1).axial.tolist()
+    ((721,), [[-1, 0], [-1, 1], [0, -1], [0, 0], [0, 1], [1, -1], [1, 0]])
+    """
+
+    radius: int
+    sigma: float = FLY_SIGMA
+
+    def __post_init__(self) -> None:
+        _check(self.sigma, self.radius)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one frame, ``(n_pixels,)``."""
+        return (3 * self.radius * (self.radius + 1) + 1,)
+
+    @property
+    def axial(self) -> np.ndarray:
+        """Axial coordinates (q, r), column by column and downwards, shape (n_pixels, 2)."""
+        q, r = np.indices((2 * self.radius + 1,) * 2).reshape(2, -1) - self.radius
+        return np.stack([q, r], axis=1)[np.abs(q + r) <= self.radius]
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Viewing positions (x right, y down), shape (n_pixels, 2) [pixel spacings]."""
+        return self.axial @ np.array([[math.sqrt(3) / 2, 0.5], [0.0, 1.0]])
+
+    @property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
+        return _one_apart(self.positions)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """A spherical eye that looks in any set of directions.
+
+    Parameters
+    ----------
+    directions : array-like, shape (n_pixels, 3)
+        Vectors (x forward, y left, z up) of any length but 0; kept as unit vectors.
+    sigma : float
+        Standard deviation of the Gaussian acceptance function [deg]; a fly's by default, 5.7 degrees at half maximum.
+
+    Raises
+    ------
+    ValueError
+        Directions that are not finite vectors of three numbers, or a width out of range.
+    """
+
+    directions: Any
+    sigma: float = acceptance_sigma(5.7)
+
+    def __post_init__(self) -> None:
+        directions = np.array(self.directions, dtype=float)
+        lengths = np.linalg.norm(directions, axis=-1, keepdims=True) if directions.ndim == 2 else np.zeros(1)
+        if directions.shape[1:] != (3,) or not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise ValueError(f"directions of shape {directions.shape}; expected finite vectors (n_pixels, 3), none 0")
+        _check(self.sigma, len(directions))
+        directions = directions / lengths
+        directions.setflags(write=False)
+        object.__setattr__(self, "directions", directions)
+
+    @classmethod
+    def evenly(cls, n: int, sigma: float = acceptance_sigma(5.7)) -> Sphere:
+        """Return an eye of ``n`` directions spread evenly over the sphere, along a spiral from the zenith down."""
+        _check(sigma, n)
+        height = 1 - (2 * np.arange(n) + 1) / n
+        azimuth = np.arange(n) * math.pi * (3 - math.sqrt(5))
+        across = np.sqrt(1 - height**2)
+        return cls(np.stack([across * np.cos(azimuth), across * np.sin(azimuth), height], axis=1), sigma)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one frame, ``(n_pixels,)``."""
+        return (len(self.directions),)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Viewing directions, unit vectors (x forward, y left, z up), shape (n_pixels, 3)."""
+        return self.directions
+
+    @cached_property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of pixels next to each other, the smaller index first, shape (n_links, 2).
+
+        Edges of the directions' Delaunay triangulation, but for those that close the gap of an eye that does not see
+        all round: longer than twice the median.
+
+        Raises
+        ------
+        ValueError
+            Fewer than four directions, or all in one plane.
+        """
+        if len(self.directions) < 4 or np.linalg.matrix_rank(self.directions - self.directions.mean(axis=0)) < 3:
+            raise ValueError(f"{len(self.directions)} directions, perhaps in one plane, have no triangulation")
+        triangles = ConvexHull(self.directions).simplices
+        links = np.unique(np.sort(np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (0, 2), (1, 2))])), axis=0)
+        lengths = np.linalg.norm(np.diff(self.directions[links], axis=1)[:, 0], axis=1)
+        return links[lengths <= 2 * np.median(lengths)]

@@ -75,7 +75,9 @@ class FramePairs:
     before, after : ndarray, shape (n_pairs, *pixels)
         The frames ``x_t`` and ``x_{t+1}``.
     motion : ndarray, shape (n_pairs, n_parameters), optional
-        True motion of the image content, e.g. (x right, y down) [pixels per frame].
+        True motion, e.g. of the image content, (x right, y down) [pixels per frame].
+    names : sequence of (str, str), optional
+        What motion along each parameter is called, when positive and when negative.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class FramePairs:
     before: np.ndarray
     after: np.ndarray
     motion: np.ndarray | None = None
+    names: Sequence[tuple[str, str]] | None = None
 
     def __post_init__(self) -> None:
         for field in ("before", "after"):
@@ -103,6 +106,8 @@ class FramePairs:
             )
             if len(motion) != len(self.before):
                 raise ValueError(f"{len(motion)} motions for {len(self.before)} pairs; expected one each")
+        if self.names is not None and (self.motion is None or len(self.names) != self.motion.shape[1]):
+            raise ValueError(f"{len(self.names)} names for motions of another number of parameters")
 
     def __len__(self) -> int:
         return len(self.before)
@@ -112,7 +117,7 @@ class FramePairs:
         if isinstance(rows, (int, np.integer)):
             rows = [rows]
         motion = None if self.motion is None else self.motion[rows]
-        return FramePairs(self.before[rows], self.after[rows], motion)
+        return replace(self, before=self.before[rows], after=self.after[rows], motion=motion)
 
     @property
     def pixels(self) -> tuple[int, ...]:
@@ -134,16 +139,19 @@ class FramePairs:
 
     def reversed(self) -> FramePairs:
         """Return the pairs with time running backwards."""
-        return FramePairs(self.after, self.before, None if self.motion is None else -self.motion)
+        motion = None if self.motion is None else -self.motion
+        return replace(self, before=self.after, after=self.before, motion=motion)
 
     @staticmethod
     def concatenate(parts: Sequence[FramePairs]) -> FramePairs:
         """Join pairs end to end."""
         motions = [p.motion for p in parts if p.motion is not None]
+        known = len(motions) == len(parts)
         return FramePairs(
             np.concatenate([p.before for p in parts]),
             np.concatenate([p.after for p in parts]),
-            np.concatenate(motions) if len(motions) == len(parts) else None,
+            np.concatenate(motions) if known else None,
+            parts[0].names if known and all(p.names == parts[0].names for p in parts) else None,
         )
 
 
@@ -217,4 +225,4 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
         return windows[which, corners[:, 0], corners[:, 1]]
 
     motion = None if pairs.motion is None else pairs.motion[which]
-    return FramePairs(cut(pairs.before), cut(pairs.after), motion)
+    return replace(pairs, before=cut(pairs.before), after=cut(pairs.after), motion=motion)

@@ -8,7 +8,9 @@ dead units on nonnegative data. Both are avoided by looking at the first samples
    positive and one for the negative part of each. First they are rotated to the axes on which the scores are
    sparsest, i.e. least in sum of absolute values; where eigenvalues are equal, as with several directions of
    motion, one motion a pair, these are the single motions. (Fourth powers, as in quartimax, follow a few samples
-   of high contrast instead.)
+   of high contrast instead.) Weak motions have less energy than the noise that strong ones bring with them, but not
+   fewer samples, so the same is done to the samples at unit length, and the axes that leave a sample the fewest
+   active ones are the start.
 3. *Clusters*. Where the data are one-sided, as plain nonnegative data are, or span fewer than K / 2 directions, the
    units start from the K-means clusters of the scores' directions.
 
@@ -34,8 +36,8 @@ DENSE = 1500
 
 
 def warm_up_length(n_features: int, n_entries: int) -> int:
-    """Return how many samples to look at first: twice the features, from 500 to 5000, at most 2 million numbers."""
-    return int(min(np.clip(2 * n_features, 500, 5000), max(500, 2_000_000 // n_entries)))
+    """Return how many samples to look at first: ten times the features, from 500 to 5000, at most 2 million numbers."""
+    return int(min(np.clip(10 * n_features, 500, 5000), max(500, 2_000_000 // n_entries)))
 
 
 def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndarray:
@@ -55,40 +57,61 @@ def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndar
     theta : ndarray, shape (n_samples, n_components)
         Outputs; 0 for units that the samples leave unused.
     """
-    scores = _principal_scores(samples, n_components)
-    theta = _nonnegative(scores, n_components) if nonnegative else scores
+    theta = (_nonnegative if nonnegative else _principal_scores)(samples, n_components)
     return np.pad(theta, ((0, 0), (0, n_components - theta.shape[1])))
 
 
-def _principal_scores(samples: Any, k: int) -> np.ndarray:
-    """Scores on the leading components, largest first, the largest score positive; shape (n_samples, <= k)."""
+def _principal_scores(samples: Any, k: int, weights: np.ndarray | float = 1.0) -> np.ndarray:
+    """Scores of the weighted samples on their leading components, largest first; shape (n_samples, <= k).
+
+    The largest score on each is positive.
+    """
     n = len(samples)
     k = min(k, n, samples.shape[1])
     if k == 0:
         return np.zeros((n, 0))
+    weights = np.broadcast_to(weights, (n, 1))
     if n <= DENSE:
-        values, vectors = eigh(samples.astype(np.float64).gram(), subset_by_index=[n - k, n - 1])
+        gram = samples.astype(np.float64).gram() * weights * weights.T
+        values, vectors = eigh(gram, subset_by_index=[n - k, n - 1])
     else:
-        gram = LinearOperator(
-            (n, n),
-            matvec=lambda y: samples.project(samples.accumulate(y.reshape(-1, 1).astype(samples.dtype)))[:, 0],
-            dtype=np.float64,
-        )
-        values, vectors = eigsh(gram, k, v0=np.ones(n), tol=1e-6)
+
+        def similarity(y: np.ndarray) -> np.ndarray:
+            weighted = (weights * y.reshape(-1, 1)).astype(samples.dtype)
+            return (weights * samples.project(samples.accumulate(weighted)))[:, 0]
+
+        values, vectors = eigsh(LinearOperator((n, n), matvec=similarity, dtype=np.float64), k, v0=np.ones(n), tol=1e-6)
     kept = values > 1e-10 * max(values[-1], 0)
     scores = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]
     return scores * np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
 
 
-def _nonnegative(scores: np.ndarray, n: int) -> np.ndarray:
-    opposites = _opposites(scores, n)
+def _nonnegative(samples: Any, n: int) -> np.ndarray:
+    scores = _principal_scores(samples, n)
+    opposites = _opposites(_single_motions(samples, scores[:, : (n + 1) // 2]), n)
     return _clusters(scores, n) if opposites is None else opposites
 
 
-def _opposites(scores: np.ndarray, n: int) -> np.ndarray | None:
-    """Return the strongest halves of rotated components, shape (n_samples, n), or None for one-sided data."""
-    m = (n + 1) // 2
-    rotated = sparsest_rotation(scores[:, :m])
+def _single_motions(samples: Any, scores: np.ndarray) -> np.ndarray:
+    """Return scores on rotated components, of the samples or of the samples at unit length, whichever are sparser."""
+    rotated = sparsest_rotation(scores)
+    if scores.shape[1] < 2:
+        return rotated
+    norms = samples.norms().astype(np.float64)[:, None]
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    of_unit_length = sparsest_rotation(_principal_scores(samples, scores.shape[1], inverse)) * norms
+    return min(rotated, of_unit_length, key=_active_axes)
+
+
+def _active_axes(scores: np.ndarray) -> float:
+    """Return how many axes a sample is active on: |scores|_1 / |scores|_2, from 1 to the root of their number."""
+    lengths = np.linalg.norm(scores, axis=1)
+    lit = lengths > 0
+    return float(np.mean(np.abs(scores[lit]).sum(axis=1) / lengths[lit]))
+
+
+def _opposites(rotated: np.ndarray, n: int) -> np.ndarray | None:
+    """Return the strongest halves of components, shape (n_samples, n), or None for one-sided data."""
     halves = np.concatenate([np.maximum(rotated, 0), np.maximum(-rotated, 0)], axis=1)
     energy = (halves**2).sum(axis=0)
     if energy.size < n or (energy < ONE_SIDED * np.roll(energy, energy.size // 2)).any():

@@ -7,7 +7,7 @@ shifts, so that its outputs have names and units.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from flymotion.features import FEATURES, OuterProducts, outer_products
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.generators import Generators
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.probing import Probe, read_out, shifted, unit_vectors
+from flymotion.probing import Probe, read_out, shifted
 from flymotion.scenes import as_generator
 from flymotion.similarity import NonnegativeSimilarityMatching
 
@@ -42,7 +42,8 @@ BATCH_PIXELS = 2**18
 LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
 """Smallest values of the parameters that are whole numbers."""
 
-NAMES = {0: "right", 90: "up", 180: "left", 270: "down"}
+TRANSLATIONS = (("right", "left"), ("down", "up"))
+"""Names of the motions of movies."""
 
 
 class MotionLearner(BaseEstimator):
@@ -53,7 +54,8 @@ class MotionLearner(BaseEstimator):
     n_components : int
         Number of detectors; one a direction, so 4 for motion in the plane and 2 along a line.
     patch : int
-        Side of the square patches cut out of larger frames [pixels]; smaller frames are taken whole.
+        Side of the square patches cut out of larger frames [pixels]; smaller frames are taken whole, and so are the
+        frames of pairs whose motion is named, as rendered ones are.
     feature : str
         Product feature, see :data:`flymotion.features.FEATURES`.
     regularization : float
@@ -73,15 +75,17 @@ class MotionLearner(BaseEstimator):
 
     Attributes
     ----------
+    ways_ : ndarray, shape (n_components, n_parameters)
+        The motion that each detector prefers, a unit vector: (x right, y down) for movies.
     directions_ : ndarray, shape (n_components,)
-        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up.
+        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations.
     gain_ : ndarray, shape (n_components,)
         Mean response to content moving that way, per pixel per frame.
     direction_accuracy_ : float
         Share of single patches, shifted by known amounts along the preferred directions, whose strongest detector is
         the right one; chance is one in ``n_components``. The honest score: opposed filters alone prove nothing.
     labels_ : list of str
-        Names of the directions.
+        Names of the directions, or of the motions that pairs of frames came with.
     generators_ : Generators
         What was learned, on whitened frames; ``generators_.in_pixels()`` for raw ones.
 
@@ -255,7 +259,7 @@ class MotionLearner(BaseEstimator):
 
     def _keep(self, pairs: FramePairs) -> None:
         """Keep what to probe with: pairs of known motion, or some frames, of any split of the stream the same."""
-        if pairs.motion is not None and not self._cuts_patches:
+        if pairs.motion is not None and (pairs.names or not self._cuts_patches):
             known = [pairs] if self._known is None else [self._known, pairs]
             self._known = FramePairs.concatenate(known)[:N_PROBES] if len(known[0]) < N_PROBES else known[0]
             return
@@ -265,7 +269,7 @@ class MotionLearner(BaseEstimator):
 
     @property
     def _cuts_patches(self) -> bool:
-        return len(self.pixels_) == 2 and max(self.pixels_) > self.patch
+        return len(self.pixels_) == 2 and max(self.pixels_) > self.patch and not self._names
 
     @property
     def _patch_shape(self) -> tuple[int, ...]:
@@ -338,7 +342,7 @@ class MotionLearner(BaseEstimator):
         return np.concatenate([np.zeros((0, self.n_components)), *responses])
 
     def predict(self, movie: Any) -> np.ndarray:
-        r"""Return the velocity of the image content between consecutive frames.
+        r"""Return the velocity of the image content between consecutive frames, or the motion of another kind learned.
 
         The ridge regression of Suppl. C with the learned generators, over all tiles of a frame:
         :math:`\min_\theta \sum |\Delta x - \sum_a \theta_a A_a \bar x|^2`, scaled by the known shifts of the probe.
@@ -350,7 +354,7 @@ class MotionLearner(BaseEstimator):
 
         Returns
         -------
-        ndarray, shape (n_pairs, 1) or (n_pairs, 2)
+        ndarray, shape (n_pairs, n_parameters)
             (x right, y down) [pixels per frame].
 
         Raises
@@ -412,7 +416,7 @@ class MotionLearner(BaseEstimator):
         """One operator an axis (x right, y down): the detectors' filters, weighted by their directions."""
         filters = self.network_.generators_
         filters = filters / np.maximum(np.linalg.norm(filters, axis=(1, 2), keepdims=True), 1e-30)
-        return np.tensordot(unit_vectors(self.directions_, len(self.pixels_)).T, filters, axes=1)
+        return np.tensordot(self.ways_.T, filters, axes=1)
 
     # -- what was learned ----------------------------------------------------------------------------------------
 
@@ -423,9 +427,17 @@ class MotionLearner(BaseEstimator):
         return Generators(self.network_.generators_, self._patch_shape, self.whitening_.matrix_)
 
     @property
+    def ways_(self) -> np.ndarray:
+        """The motion that each detector prefers, a unit vector, shape (n_components, n_parameters)."""
+        return self._probe().ways
+
+    @property
     def directions_(self) -> np.ndarray:
         """Direction of content that each detector prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
-        return self._probe().directions
+        x, *down = self._probe().ways.T
+        if (self._names or TRANSLATIONS)[0] != TRANSLATIONS[0] or len(down) > 1:
+            raise AttributeError("this learner has learned other motions than translations; see labels_ and ways_")
+        return np.degrees(np.arctan2(-down[0] if down else np.zeros(len(x)), x)) % 360.0
 
     @property
     def gain_(self) -> np.ndarray:
@@ -439,10 +451,21 @@ class MotionLearner(BaseEstimator):
 
     @property
     def labels_(self) -> list[str]:
-        """Names of the preferred directions: right, up, left, down, or degrees where none of these is near."""
-        nearest = (np.round(self.directions_ / 90) * 90 % 360).astype(int)
-        off = np.abs((self.directions_ - nearest + 180) % 360 - 180)
-        return [NAMES[n] if o < 30 else f"{d:.0f} deg" for n, o, d in zip(nearest, off, self.directions_, strict=True)]
+        """Names of the preferred motions; directions between right, up, left and down in degrees."""
+        ways, names, labels = self.ways_, self._names or TRANSLATIONS, []
+        for way in ways:
+            largest = int(np.argmax(np.abs(way)))
+            if abs(way[largest]) > np.cos(np.radians(30)):
+                labels.append(names[largest][int(way[largest] < 0)])
+            elif names[0] == TRANSLATIONS[0] and len(way) == 2:
+                labels.append(f"{np.degrees(np.arctan2(-way[1], way[0])) % 360:.0f} deg")
+            else:
+                labels.append("mixed")
+        return labels
+
+    @property
+    def _names(self) -> Sequence[tuple[str, str]] | None:
+        return None if self._known is None else self._known.names
 
     def _probe(self) -> Probe:
         if not hasattr(self, "_probed"):

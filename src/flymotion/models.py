@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,7 @@ def _pack(learner: MotionLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]
         "flymotion": __version__,
         "params": params,
         "counts": [learner.n_pairs_seen_, learner.n_frames_seen_, learner.seed_],
+        "names": learner._names,
         "pixels": list(getattr(learner, "pixels_", ())),
         "dtype": None if state is None else str(np.dtype(state.dtype)),
         "n_samples_seen": 0 if state is None else state.n_samples_seen,
@@ -151,6 +153,8 @@ def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLear
     learner._kept = list(arrays["kept"])
     learner._last = arrays.get("last")
     learner._known = _unpack_pairs("known", arrays)
+    if learner._known is not None and header.get("names"):
+        learner._known = replace(learner._known, names=tuple(map(tuple, header["names"])))
     waiting = _unpack_pairs("waiting", arrays)
     learner._waiting = [] if waiting is None else [waiting]
     if "matrix" in arrays:

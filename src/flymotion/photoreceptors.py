@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flymotion.frames import FramePairs
 
-__all__ = ["ContrastNormalization", "ZCAWhitening"]
+__all__ = ["ContrastNormalization", "LogIntensity", "ZCAWhitening"]
 
 
 class _EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -59,6 +59,48 @@ class _EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _transform(self, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise NotImplementedError
+
+
+class LogIntensity(_EarlyVision):
+    r"""Logarithm of intensity above a floor, :math:`\log \max(x / f \bar x, 1)`: equal contrasts become equal steps.
+
+    Intensities at or below the floor, also negative ones, become 0. The mean :math:`\bar x` of the absolute intensities
+    fitted on sets the floor, so that the unit of intensity does not matter.
+
+    Parameters
+    ----------
+    floor : float
+        f: the floor, relative to the mean intensity. Through a fly's optics natural scenes are darkest at 0.01 or more,
+        even with the sun in view.
+
+    Attributes
+    ----------
+    floor_ : float
+        The floor in the unit of the frames; f itself where those fitted on are black.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``, for a floor that is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogIntensity(0.1).fit([[1.0]]).transform(0.1 * np.exp([[-1.0], [0.0], [1.0], [2.0]])).round(9).ravel()
+    array([0., 0., 1., 2.])
+    """
+
+    def __init__(self, floor: float = 1e-2) -> None:
+        self.floor = floor
+
+    def _fit(self, X: np.ndarray) -> None:
+        if not 0 < self.floor < np.inf:
+            raise ValueError(f"floor is {self.floor}; expected more than 0, finite")
+        self.floor_ = self.floor * (float(np.abs(X).mean(dtype=np.float64)) or 1.0)
+
+    def _transform(self, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        floor = before.dtype.type(self.floor_)
+        return np.log(np.maximum(before, floor) / floor), np.log(np.maximum(after, floor) / floor)
 
 
 class ZCAWhitening(_EarlyVision):

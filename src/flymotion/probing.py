@@ -10,9 +10,9 @@ from flymotion.eyes import Grid, Line
 from flymotion.frames import FramePairs
 from flymotion.motions import Translation
 from flymotion.render import render
-from flymotion.scenes import photograph, unit_vector
+from flymotion.scenes import photograph
 
-__all__ = ["PROBE_SHIFT", "Probe", "read_out", "shifted", "unit_vectors"]
+__all__ = ["PROBE_SHIFT", "Probe", "read_out", "shifted"]
 
 PROBE_SHIFT = 0.3
 """Largest shift of the frames shown [pixels per frame]."""
@@ -23,15 +23,15 @@ class Probe(NamedTuple):
 
     Attributes
     ----------
-    directions : ndarray, shape (n_components,)
-        Preferred direction of the image content [deg]: 0 = right, 90 = up.
+    ways : ndarray, shape (n_components, n_parameters)
+        Preferred motion, of length 1; parameters relative to their root mean square in the probe.
     gain : ndarray, shape (n_components,)
-        Mean response to content moving that way [per pixel per frame].
+        Mean response to that motion [per pixel per frame, or per unit of another parameter].
     accuracy : float
-        Share of pairs with motion whose strongest output is one whose direction is nearest to it; 0 if there are none.
+        Share of pairs with motion whose strongest output is one whose way is nearest to it; 0 if there are none.
     """
 
-    directions: np.ndarray
+    ways: np.ndarray
     gain: np.ndarray
     accuracy: float
 
@@ -68,24 +68,21 @@ def shifted(frame: np.ndarray, patch: tuple[int, ...], n: int, rng: np.random.Ge
 
 
 def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
-    """Read names and units off responses, shape (n_pairs, n_components), to pairs of known motion."""
+    """Read preferred motions and units off responses, shape (n_pairs, n_components), to pairs of known motion."""
     motion = pairs.motion
     assert motion is not None
-    ndim, k = motion.shape[1], responses.shape[1]
-    along = responses.T @ motion
-    down = along[:, 1] if ndim == 2 else np.zeros(k)
-    directions = np.degrees(np.arctan2(-down, along[:, 0])) % 360.0
-    speeds = np.linalg.norm(motion, axis=1)
-    cosines = motion @ unit_vectors(directions, ndim).T / np.maximum(speeds, 1e-30)[:, None]
-    near = cosines >= np.cos(np.pi / max(k, 2)) - 1e-9
-    near_speed = (near * speeds[:, None]).sum(axis=0)
+    k, p = responses.shape[1], motion.shape[1]
+    scale = np.sqrt(np.mean(motion**2, axis=0)) if p > 2 else np.ones(p)
+    scaled = motion / np.maximum(scale, 1e-30)
+    along = responses.T @ scaled
+    ways = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-30)
+    speeds = np.linalg.norm(scaled, axis=1)
+    cosines = scaled @ ways.T / np.maximum(speeds, 1e-30)[:, None]
+    widest = np.pi / max(k, 2) if p <= 2 else np.pi / 4  # on a line or in the plane k ways may share the directions
+    near = cosines >= np.cos(widest) - 1e-9
+    near_speed = near.T @ np.linalg.norm(motion, axis=1)
     gain = (near * responses).sum(axis=0) / np.maximum(near_speed, 1e-30)
     winner = responses.argmax(axis=1)
     right = near[np.arange(len(motion)), winner] & (responses.max(axis=1) > 0)
     moving = speeds > 0
-    return Probe(directions, gain, float(right[moving].sum() / max(moving.sum(), 1)))
-
-
-def unit_vectors(angles: np.ndarray, ndim: int) -> np.ndarray:
-    """Return the unit vectors (x right, y down) of directions [deg], shape (len(angles), ndim)."""
-    return np.array([unit_vector(angle, ndim) for angle in angles])
+    return Probe(ways, gain, float(right[moving].sum() / max(moving.sum(), 1)))

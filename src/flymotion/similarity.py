@@ -440,8 +440,8 @@ class SimilarityMatching(_SimilarityMatching):
     n_passes : int
         Passes over the samples in ``fit``.
     warm_up : int, optional
-        Samples that the start is taken from (:mod:`flymotion.initialisation`); by default twice the features, from 500
-        to 5000, or fewer where they are large.
+        Samples that the start is taken from (:mod:`flymotion.initialisation`); by default ten times the features, from
+        500 to 5000, or fewer where they are large.
     init : array-like, shape (n_components, n_features), optional
         Initial W, instead of a warm-up.
     init_strength : float

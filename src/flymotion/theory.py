@@ -3,7 +3,10 @@ r"""What an unlimited learner would find: the moments of chi in closed form, for
 Before and after, seen through the optics, are jointly Gaussian: :math:`z = (x_t, x_{t+1})` has a covariance that
 depends on the scene's covariance function c and on the step s of the image content alone,
 
-.. math:: cov(x_{t+1,i}, x_{t,j} | s) = C(s)_{ij} = c(p_i - p_j - s).
+.. math:: cov(x_{t+1,i}, x_{t,j} | s) = C(s)_{ij} = c(g_s^{-1} p_i - p_j),
+
+where the step takes content at p to :math:`g_s p`, so that for translations it is :math:`c(p_i - p_j - s)`. On the
+sphere positions are unit vectors, and c a function of their chords.
 
 Every feature is a sum of products of two linear maps of z, :math:`\chi = \sum_r (P_r z)(Q_r z)'`, so Isserlis' theorem
 gives its moments from those of z, and a response :math:`A \cdot \chi` is a quadratic form in z, whose sign has a
@@ -13,7 +16,7 @@ probability in closed form but for one integral (Imhof 1961). No sampling anywhe
 ``C(s)``    (n, n)           covariance of the pixels after (rows) with those before (columns)
 ``P, Q``    (r, n, 2 n)      the linear maps of the feature
 ``A``       (n, n)           a generator: row i weights onto the change at pixel i
-``s``       (..., ndim)      steps of the image content, x right, y down [pixel spacings]
+``s``       (..., p)         steps, as the motion has parameters
 ==========  ===============  ==================================================================
 """
 
@@ -30,7 +33,8 @@ from scipy.optimize import minimize_scalar
 
 from flymotion.eyes import Eye, Line
 from flymotion.features import FEATURES
-from flymotion.motions import Translation
+from flymotion.generators import Generators
+from flymotion.motions import Motion, Translation
 from flymotion.scenes import exponential_covariance
 
 __all__ = ["MotionMap", "Population", "antisymmetric_share", "motion_map", "population", "probability_positive"]
@@ -42,7 +46,7 @@ DEGENERATE = 1e-8
 def population(
     covariance: Callable[[Any], np.ndarray],
     eye: Eye,
-    motion: Translation,
+    motion: Motion,
     *,
     feature: str = "change",
     whitening: Any = "zca",
@@ -55,17 +59,18 @@ def population(
     ----------
     covariance : callable
         From displacements, shape (..., ndim) [pixel spacings], to the covariances of two pixels that far apart, shape
-        (...), optics included: for instance ``exponential_covariance(3.0, eye.sigma)``.
+        (...), optics included: for instance ``exponential_covariance(3.0, eye.sigma)``. For motions that stretch the
+        content it also takes what the optics of both pixels have more than at rest, shape (..., ndim, ndim).
     eye : Eye
-        Viewing positions.
-    motion : Translation
-        Distribution of the content's steps.
+        Viewing positions and optics.
+    motion : Motion
+        Distribution of the steps; of a spherical eye, turns.
     feature : {"change", "midpoint", "product", "antisymmetric"}
         As in :data:`flymotion.features.FEATURES`.
     whitening : "zca", None or array-like, shape (n, n)
         Whiten the frames by the population's ZCA, not at all, or by a given matrix Z.
     regularization : float
-        Of the population's ZCA, relative to the mean variance of a pixel.
+        Ridge of the whitening, relative to the mean variance of a pixel.
     order : int
         Nodes of the quadrature over the sizes of steps.
 
@@ -82,25 +87,22 @@ def population(
     >>> round(antisymmetric_share(A), 2), round(pop.direction_accuracy(A), 3)
     (0.97, 0.948)
     """
-    n = len(eye.positions)
+    C = covariance(eye.positions[:, None] - eye.positions)
+    n, ridge = len(C), regularization * float(np.mean(np.diagonal(C)))
     if feature not in FEATURES:
         raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
-    if motion.max_shift == 0:
+    if not motion.largest.any():
         raise ValueError("the motion's largest shift is 0; expected steps")
     if whitening is None:
         Z = np.eye(n)
     elif isinstance(whitening, str) and whitening == "zca":
-        Z = _zca(covariance(eye.positions[:, None] - eye.positions), regularization)
+        values, vectors = np.linalg.eigh(C)
+        Z = (vectors / np.sqrt(values + ridge)) @ vectors.T
     else:
         Z = np.asarray(whitening, dtype=float)
     if Z.shape != (n, n):
         raise ValueError(f"whitening has shape {Z.shape}; expected ({n}, {n}), 'zca' or None")
-    return Population(covariance, eye.positions, motion, feature, Z, order)
-
-
-def _zca(C: np.ndarray, regularization: float) -> np.ndarray:
-    values, vectors = np.linalg.eigh(C)
-    return (vectors / np.sqrt(values + regularization * values.mean())) @ vectors.T
+    return Population(covariance, eye, motion, feature, Z, order, ridge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,59 +113,93 @@ class Population:
     ----------
     covariance : callable
         From displacements, shape (..., ndim), to covariances of two pixels, shape (...).
-    positions : ndarray, shape (n, ndim)
-        Viewing positions [pixel spacings].
-    motion : Translation
-        Distribution of the content's steps.
+    eye : Eye
+        Viewing positions, n of them, and optics.
+    motion : Motion
+        Distribution of the steps.
     feature : str
         Key of :data:`flymotion.features.FEATURES`.
     Z : ndarray, shape (n, n)
         What frames are multiplied by.
     order : int
         Nodes of the quadrature over the sizes of steps.
+    ridge : float
+        Of the whitening, or variance of the pixels' noise.
     """
 
     covariance: Callable[[Any], np.ndarray]
-    positions: np.ndarray
-    motion: Translation
+    eye: Eye
+    motion: Motion
     feature: str
     Z: np.ndarray
     order: int = 8
+    ridge: float = 0.0
 
     # -- moments -------------------------------------------------------------------------------------------------
 
     def frame_covariance(self, step: Any) -> np.ndarray:
-        """Covariance of z = (before, after), whitened, given steps, shape (..., ndim); shape (..., 2 n, 2 n)."""
-        step = np.asarray(step, dtype=float)
-        C = self._lagged(step)
-        C0 = np.broadcast_to(self._lagged(np.zeros_like(self.positions[0])), C.shape)
+        """Covariance of z = (before, after), whitened, given steps, shape (..., p); shape (..., 2 n, 2 n)."""
+        C = self.Z @ self._lagged(np.asarray(step, dtype=float)) @ self.Z.T
+        C0 = self.Z @ self._lagged(np.zeros(len(self.motion.flows))) @ self.Z.T
+        C0 = np.broadcast_to(C0, C.shape)
         return np.block([[C0, C.swapaxes(-1, -2)], [C, C0]])
 
     def _lagged(self, step: np.ndarray) -> np.ndarray:
-        """C(s), whitened; the covariance function is asked once for each distinct displacement."""
-        n, ndim = self.positions.shape
-        between = (self.positions[:, None] - self.positions).reshape(-1, ndim)
+        """C(s), not whitened, given steps, shape (..., p); shape (..., n, n)."""
+        positions = self.eye.positions
+        back = self.motion.maps(-step)
+        turned = back[..., :-1]
+        if (turned == np.eye(self.motion.ndim)).all():
+            return self._shifted(back[..., -1])
+        looked = positions @ turned.swapaxes(-1, -2) + back[..., None, :, -1]
+        between = looked[..., :, None, :] - positions
+        stretch = turned @ turned.swapaxes(-1, -2) - np.eye(self.motion.ndim)
+        if np.abs(stretch).max() < 1e-9:
+            return self.covariance(between)
+        return self.covariance(between, self.eye.sigma**2 * stretch[..., None, None, :, :])  # type: ignore[call-arg]
+
+    def _shifted(self, shift: np.ndarray) -> np.ndarray:
+        """C(s) of eyes displaced by shifts: the covariance function is asked once for each distinct displacement."""
+        n, ndim = self.eye.positions.shape
+        between = (self.eye.positions[:, None] - self.eye.positions).reshape(-1, ndim)
         distinct, which = np.unique(between.round(9), axis=0, return_inverse=True)
-        C = self.covariance(distinct - step[..., None, :])[..., which.ravel()]
-        return self.Z @ C.reshape(*step.shape[:-1], n, n) @ self.Z.T
+        C = self.covariance(distinct + shift[..., None, :])[..., which.ravel()]
+        return C.reshape(*shift.shape[:-1], n, n)
+
+    def generators(self) -> Generators:
+        """Return the population-optimal linear operator of each parameter, on whitened frames.
+
+        The regression of the change on the frame, ``dx = theta A x``, to first order in theta: with D the derivative
+        of C(s), ``A = D (C + r)^-1`` on raw frames, r being the ridge of the whitening (or the variance of the pixels'
+        noise), and so ``Z D Z`` after ZCA.
+        """
+        parameters = np.eye(len(self.motion.flows))
+        reach = np.linalg.norm(self.motion.flow(self.eye.positions, 1.0), axis=2).max(axis=1)
+        h = 1e-2 * (np.radians(self.eye.sigma) or 1e-2 if self.motion.ndim == 3 else 1.0) / reach[:, None]
+        C = [self._lagged(k * h * parameters) for k in (-2, -1, 1, 2)]
+        D = (C[0] - 8 * C[1] + 8 * C[2] - C[3]) / (12 * h[..., None])
+        C0 = self._lagged(np.zeros(len(parameters)))
+        seen = self.Z @ (C0 + self.ridge * np.eye(len(C0))) @ self.Z.T
+        operators = self.Z @ D @ self.Z.T @ np.linalg.pinv(seen, rcond=1e-8, hermitian=True)
+        return Generators(operators, self.eye, self.Z)
 
     @cached_property
     def _maps(self) -> tuple[np.ndarray, np.ndarray]:
         """The feature's linear maps P and Q, each of shape (r, n, 2 n): what it does to a basis of z."""
-        n = len(self.positions)
+        n = len(self.eye.positions)
         before, after = np.hsplit(np.eye(2 * n), 2)
         P, Q = (factor.reshape(2 * n, -1, n).transpose(1, 2, 0) for factor in FEATURES[self.feature](before, after))
         return P, Q
 
     def mean_given_step(self, step: Any) -> np.ndarray:
-        """Mean of chi given steps, shape (..., ndim); shape (..., n, n)."""
+        """Mean of chi given steps, shape (..., p); shape (..., n, n)."""
         P, Q = self._maps
         return (P @ self.frame_covariance(step)[..., None, :, :] @ Q.swapaxes(1, 2)).sum(axis=-3)
 
     @cached_property
     def second_moment(self) -> np.ndarray:
         """E[vec(chi) vec(chi)'], uncentred, shape (n^2, n^2), by Isserlis' theorem."""
-        n = len(self.positions)
+        n = len(self.eye.positions)
         steps, weights = self.motion.quadrature(self.order)
         means = self.mean_given_step(steps).reshape(len(steps), n * n)
         sigma = self.frame_covariance(steps)[:, None, None]
@@ -182,7 +218,7 @@ class Population:
         """Return the principal components of chi, uncentred: what SM and PCA converge to.
 
         Among equal eigenvalues, as of horizontal and vertical motion, components are turned to the axes of motion, in
-        the order of ``motion.angles``. A component that tells directions apart is signed so that it responds
+        the order of ``motion.ways``. A component that tells directions apart is signed so that it responds
         positively to the first direction along its axis; others by their largest entry.
 
         Parameters
@@ -197,7 +233,7 @@ class Population:
         generators : ndarray, shape (n_components, n, n)
             Of norm 1.
         """
-        n, size = len(self.positions), len(self.second_moment)
+        n, size = len(self.eye.positions), len(self.second_moment)
         if not 1 <= n_components <= size:
             raise ValueError(f"n_components is {n_components}; expected 1 to {size}")
         first = max(size - n_components - 8, 0)  # a few more, since the last may have equals
@@ -221,11 +257,11 @@ class Population:
 
     @cached_property
     def _axes(self) -> np.ndarray:
-        """Directions of motion without the opposites of earlier ones, shape (n_axes, ndim)."""
+        """Ways of the motion without the opposites of earlier ones, shape (n_axes, p)."""
         axes: list[np.ndarray] = []
-        for direction in self.motion.directions:
-            if all(abs(direction @ axis) < 1 - 1e-9 for axis in axes):
-                axes.append(direction)
+        for way in self.motion.ways:
+            if all(abs(way @ axis) < 1 - 1e-9 for axis in axes):
+                axes.append(way)
         return np.array(axes)
 
     @cached_property
@@ -233,8 +269,13 @@ class Population:
         """Half the difference of the means of chi for motion along and against each axis, shape (n_axes, n, n)."""
         steps, weights = self.motion.quadrature(self.order)
         sizes = np.linalg.norm(steps, axis=1)
-        along = self._axes[:, None] * sizes[:, None]
-        return np.average(self.mean_given_step(along) - self.mean_given_step(-along), axis=1, weights=weights) / 2
+        differences = []
+        for axis in self._axes:
+            own = np.abs(steps @ axis) > (1 - 1e-9) * sizes
+            along = sizes[own, None] * axis
+            difference = self.mean_given_step(along) - self.mean_given_step(-along)
+            differences.append(np.average(difference, axis=0, weights=weights[own]) / 2)
+        return np.array(differences)
 
     def _opposed(self, A: np.ndarray) -> np.ndarray:
         return np.einsum("ij,aij->a", A, self._opposition)
@@ -242,11 +283,11 @@ class Population:
     # -- responses -----------------------------------------------------------------------------------------------
 
     def mean_response(self, A: np.ndarray, step: Any) -> np.ndarray:
-        """Mean of ``A . chi`` given steps, shape (..., ndim) [pixels per frame]; shape (...)."""
+        """Mean of ``A . chi`` given steps, shape (..., p) [per frame]; shape (...)."""
         return np.einsum("ij,...ij->...", A, self.mean_given_step(step))
 
     def axis(self, A: np.ndarray) -> np.ndarray:
-        """Return the direction, one of the motion's, along which a generator tells motion apart; shape (ndim,)."""
+        """Return the direction, one of the motion's, along which a generator tells motion apart; shape (p,)."""
         opposed = np.abs(self._opposed(A))
         return self._axes[np.argmax(opposed >= (1 - 1e-6) * opposed.max())]
 
@@ -261,7 +302,7 @@ class Population:
             step = np.multiply.outer(speed, axis)
             return (self.mean_response(A, step) - self.mean_response(A, -step)) / 2
 
-        speeds = np.linspace(0, np.ptp(self.positions @ axis) + 1, 129)[1:]
+        speeds = np.linspace(0, np.ptp(self.eye.positions @ axis) + 1, 129)[1:]
         responses = response(speeds)
         sign = np.sign(responses[0])
         falls = np.diff(sign * responses) < 0

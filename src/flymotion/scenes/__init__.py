@@ -1,7 +1,8 @@
 r"""Scenes: what there is to see, static and continuous.
 
 A scene answers one question, ``sample(points, sigma)``: its intensity at ``points`` seen through a Gaussian acceptance
-function of standard deviation ``sigma``, both in pixel spacings of the eye. The answer is exact: gratings and edges in
+function of standard deviation ``sigma``, both in pixel spacings of the eye; or through elliptic ones, a covariance for
+each frame, which is what a round one becomes when content zooms or shears. The answer is exact: gratings and edges in
 closed form, noise and photographs as Fourier series whose modes the optics damp by
 :math:`\exp(-\sigma^2 \omega^2 / 2)`, summed at any points to 1e-12 by a nonuniform fast Fourier transform (finufft).
 No pixel values are ever interpolated.
@@ -10,8 +11,9 @@ Coordinates are (x right, y down). Angles are in degrees: 0 = right, 90 = up.
 """
 
 from flymotion.scenes.base import Scene, as_generator, unit_vector
-from flymotion.scenes.covariance import exponential_covariance
-from flymotion.scenes.fourier import ExponentialNoise, FourierScene, photograph
+from flymotion.scenes.covariance import exponential_covariance, smooth_covariance
+from flymotion.scenes.fourier import ExponentialNoise, FourierScene, SmoothNoise, photograph
+from flymotion.scenes.sphere import SphericalNoise, SphericalScene, panorama, spherical_covariance
 from flymotion.scenes.straight import Edge, Grating
 
 __all__ = [
@@ -20,8 +22,14 @@ __all__ = [
     "FourierScene",
     "Grating",
     "Scene",
+    "SmoothNoise",
+    "SphericalNoise",
+    "SphericalScene",
     "as_generator",
     "exponential_covariance",
+    "panorama",
     "photograph",
+    "smooth_covariance",
+    "spherical_covariance",
     "unit_vector",
 ]

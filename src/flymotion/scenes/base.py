@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Scene", "as_generator", "unit_vector"]
+__all__ = ["Scene", "as_covariances", "as_generator", "unit_vector"]
 
 
 class Scene(Protocol):
@@ -25,8 +25,12 @@ class Scene(Protocol):
     def wraps(self) -> bool:
         """Whether a view that crosses the border of the extent is as good as any other."""
 
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), seen through optics of width sigma; shape (...)."""
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), seen through Gaussian optics; shape (...).
+
+        ``sigma`` is the width of round optics [pixel spacings]; or, for optics that a linear motion has made elliptic,
+        covariances, shape (n, ndim, ndim) [pixel spacings squared]: one for each entry along the first axis of points.
+        """
 
 
 def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:
@@ -35,6 +39,17 @@ def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:
     vector = np.array([math.cos(radians), -math.sin(radians)])
     vector[np.abs(vector) < 1e-15] = 0.0
     return vector[:ndim]
+
+
+def as_covariances(sigma: Any, points: np.ndarray) -> np.ndarray:
+    """Return elliptic optics as an array, one covariance for each entry along the first axis of the points."""
+    covariances, ndim = np.asarray(sigma, dtype=float), points.shape[-1]
+    if points.ndim < 2 or covariances.shape != (len(points), ndim, ndim):
+        raise ValueError(
+            f"sigma has shape {covariances.shape} for points of shape {points.shape}; expected a width, or one "
+            f"covariance of shape ({ndim}, {ndim}) for each entry along the first axis of the points"
+        )
+    return covariances
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -1,4 +1,8 @@
-"""Covariances of pixels that look at noise, optics included."""
+r"""Covariances of pixels that look at noise, optics included.
+
+Two pixels see the noise's covariance function blurred by both their acceptance functions, by a Gaussian of covariance B
+altogether: :math:`B = 2 \sigma^2 I` where both are round; what elliptic ones add to that is called ``extra``.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import i0e, log_ndtr
+from scipy.special import log_ndtr
 
-__all__ = ["exponential_covariance"]
+__all__ = ["exponential_covariance", "smooth_covariance"]
+
+_STEP = 0.25  # of the trapezoidal rule in log u: exact to 1e-14
 
 
-def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 1) -> Callable[[Any], np.ndarray]:
-    r"""Return the covariance of two pixels that look at exponentially correlated noise.
+def smooth_covariance(correlation_length: float, sigma: float, ndim: int = 1) -> Callable[..., np.ndarray]:
+    r"""Return the covariance of two pixels that look at smooth noise, whose own is a Gaussian of their distance.
 
-    The noise's covariance blurred by both pixels' optics, i.e. by a Gaussian of variance :math:`2 \sigma^2`: in one
-    dimension in closed form, in two the Hankel transform
-    :math:`\int \omega \ell^2 (1 + \omega^2 \ell^2)^{-3/2} e^{-\sigma^2 \omega^2} J_0(\omega r) d\omega`.
+    With B the covariance of both pixels' optics together, :math:`S = \ell^2 I + B`,
+
+    .. math:: c(d) = |\ell^2 I|^{1/2} |S|^{-1/2} \exp(-d' S^{-1} d / 2).
 
     Parameters
     ----------
@@ -31,33 +37,105 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
     Returns
     -------
     callable
-        From displacements, shape (..., ndim) [pixel spacings], to covariances, shape (...).
+        From displacements, shape (..., ndim) [pixel spacings], to covariances, shape (...). A second argument
+        ``extra``, by default 0, is what the acceptance covariances of the two pixels together exceed
+        :math:`2 \sigma^2 I` by, to be broadcast to shape (..., ndim, ndim) [pixel spacings squared].
+
+    Examples
+    --------
+    >>> covariance = smooth_covariance(3.0, 0.0, ndim=2)
+    >>> covariance([[0.0, 0.0], [3.0, 0.0]])
+    array([1.   , 0.607])
+    >>> covariance([[0.0, 0.0]], [[9.0, 0.0], [0.0, 0.0]])  # blurred along x
+    array([0.707])
     """
-    if ndim == 1:
-        return lambda d: _blurred_exponential(np.linalg.norm(d, axis=-1), correlation_length, sigma)
-    return lambda d: _blurred_in_the_plane(np.linalg.norm(d, axis=-1), correlation_length, sigma)
+
+    def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
+        blurred = _blurred_gaussian(np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra))
+        return blurred(correlation_length**2)
+
+    return covariance
 
 
-def _blurred_in_the_plane(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
-    if sigma == 0:
-        return np.exp(-distance / length)
-    spread = math.sqrt(2) * sigma  # of the two acceptance functions together
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    low, high = np.maximum(distance - 9 * spread, 0), distance + 9 * spread
-    half, d = ((high - low) / 2)[..., None], np.asarray(distance)[..., None]
-    q = low[..., None] + half * (nodes + 1)  # distance from the centre, weighted by Rice's distribution
-    rice = q / spread**2 * np.exp(-((q - d) ** 2) / (2 * spread**2)) * i0e(q * d / spread**2)
-    return (half * rice * np.exp(-q / length)) @ weights
+def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 1) -> Callable[..., np.ndarray]:
+    r"""Return the covariance of two pixels that look at exponentially correlated noise.
+
+    In one dimension in closed form. In two, the exponential is a mixture of Gaussians,
+
+    .. math:: e^{-d / \ell} = \int_0^\infty \frac{e^{-u}}{\sqrt{\pi u}} e^{-d^2 / 4 u \ell^2} du,
+
+    each of which is blurred in closed form.
+
+    Parameters
+    ----------
+    correlation_length : float
+        :math:`\ell` [pixel spacings].
+    sigma : float
+        Acceptance width [pixel spacings].
+    ndim : int
+        1 or 2.
+
+    Returns
+    -------
+    callable
+        From displacements, shape (..., ndim) [pixel spacings], to covariances, shape (...). A second argument
+        ``extra``, by default 0, is what the acceptance covariances of the two pixels together exceed
+        :math:`2 \sigma^2 I` by, to be broadcast to shape (..., ndim, ndim) [pixel spacings squared].
+    """
+
+    def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
+        displacements, blur = np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra)
+        if ndim == 1:
+            return _blurred_on_a_line(np.abs(displacements[..., 0]), correlation_length, blur[..., 0, 0])
+        return _blurred_in_the_plane(displacements, correlation_length, blur)
+
+    return covariance
 
 
-def _blurred_exponential(distance: np.ndarray, length: float, sigma: float) -> np.ndarray:
-    if sigma == 0:
-        return np.exp(-distance / length)
-    spread = math.sqrt(2) * sigma  # of the two acceptance functions together
+def _blur(sigma: float, ndim: int, extra: Any) -> np.ndarray:
+    """Return the covariance B of both pixels' optics together."""
+    return 2 * sigma**2 * np.eye(ndim) + (0.0 if extra is None else np.asarray(extra))
+
+
+def _blurred_gaussian(d: np.ndarray, blur: np.ndarray) -> Callable[[float], np.ndarray]:
+    """Return what a Gaussian of height 1 and of the variance that is asked for, v, is at d when blurred.
+
+    In two dimensions, |v I + B| = v^2 + v tr B + |B| and d' (v I + B)^-1 d |v I + B| = v d'd + d' adj(B) d.
+    """
+    if d.shape[-1] == 1:
+        return lambda v: np.sqrt(v / (v + blur[..., 0, 0])) * np.exp(d[..., 0] ** 2 / (v + blur[..., 0, 0]) / -2)
+    (x, y), xx, yy, xy = np.moveaxis(d, -1, 0), blur[..., 0, 0], blur[..., 1, 1], blur[..., 0, 1]
+    trace, determinant = xx + yy, np.maximum(xx * yy - xy**2, 0)
+    squared, across = x**2 + y**2, np.maximum(yy * x**2 - 2 * xy * x * y + xx * y**2, 0)
+
+    def blurred(v: float) -> np.ndarray:
+        whole = v**2 + v * trace + determinant
+        return v / np.sqrt(whole) * np.exp((v * squared + across) / (-2 * whole))
+
+    return blurred
+
+
+def _blurred_in_the_plane(d: np.ndarray, length: float, blur: np.ndarray) -> np.ndarray:
+    if not blur.any():
+        return np.exp(-np.linalg.norm(d, axis=-1) / length) + np.zeros(blur.shape[:-2])
+    # towards u = 0 the integrand in log u falls as sqrt(u), or once the blur is wider than the Gaussian, as u^1.5
+    narrowest = max(np.linalg.eigvalsh(blur).min(), 1e-30 * length**2)
+    lowest = max(-80.0, (-38 - math.log(2 * length**2 / narrowest)) / 1.5)
+    blurred, total = _blurred_gaussian(d, blur), np.zeros(())
+    for u in np.exp(np.arange(3.75, lowest, -_STEP)):
+        total = total + _STEP * math.sqrt(u / math.pi) * math.exp(-u) * blurred(2 * u * length**2)
+    return total
+
+
+def _blurred_on_a_line(distance: np.ndarray, length: float, variance: np.ndarray) -> np.ndarray:
+    distance, spread = np.broadcast_arrays(distance, np.sqrt(variance))
+    covariance = np.array(np.exp(-distance / length))
+    blurred = spread > 0
+    d, s = distance[blurred], spread[blurred]
 
     def half(sign: int) -> np.ndarray:
-        # exp(spread^2 / 2 length^2 + sign d / length) * erfc((spread / length + sign d / spread) / sqrt 2), in logs
-        argument = spread / length + sign * distance / spread
-        return np.exp(spread**2 / (2 * length**2) + sign * distance / length + log_ndtr(-argument))
+        # exp(s^2 / 2 length^2 + sign d / length) * erfc((s / length + sign d / s) / sqrt 2), in logs
+        return np.exp(s**2 / (2 * length**2) + sign * d / length + log_ndtr(-(s / length + sign * d / s)))
 
-    return half(-1) + half(1)
+    covariance[blurred] = half(-1) + half(1)
+    return covariance[()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from flymotion.scenes.base import unit_vector
+from flymotion.scenes.base import as_covariances, unit_vector
 
 __all__ = ["Edge", "Grating"]
 
@@ -47,11 +47,12 @@ class Grating:
         """A thousand wavelengths a side: any phase is as likely."""
         return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
 
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
         omega = 2 * math.pi / self.wavelength
-        distance = points @ unit_vector(self.angle, self.ndim)
-        damping = math.exp(-((sigma * omega) ** 2) / 2)
+        along = unit_vector(self.angle, self.ndim)
+        damping = np.exp(-((_width(along, sigma, points) * omega) ** 2) / 2)
+        distance = points @ along
         return self.mean + self.contrast * damping * np.cos(omega * distance + self.phase)
 
 
@@ -83,8 +84,19 @@ class Edge:
         """Two pixel spacings either side of the edge."""
         return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
 
-    def sample(self, points: np.ndarray, sigma: float) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), through optics of width sigma; shape (...)."""
-        distance = points @ unit_vector(self.angle, self.ndim) - self.position
-        step = ndtr(distance / sigma) if sigma > 0 else np.heaviside(distance, 0.5)
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        along = unit_vector(self.angle, self.ndim)
+        distance, width = np.broadcast_arrays(points @ along - self.position, _width(along, sigma, points))
+        step = np.array(np.heaviside(distance, 0.5))
+        blurred = width > 0
+        step[blurred] = ndtr(distance[blurred] / width[blurred])
         return self.contrast * (step - 0.5)
+
+
+def _width(along: np.ndarray, sigma: float | np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Width of the optics along a unit vector, to be broadcast over the points."""
+    if np.ndim(sigma) == 0:
+        return np.asarray(sigma)
+    variance = along @ as_covariances(sigma, points) @ along
+    return np.sqrt(np.maximum(variance, 0)).reshape(-1, *[1] * (points.ndim - 2))
