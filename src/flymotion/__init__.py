@@ -9,15 +9,15 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "eyes": ["Grid", "Line", "acceptance_sigma"],
+    "eyes": ["Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"],
     "features": ["OuterProducts", "outer_products"],
     "frames": ["FramePairs", "pair_up"],
-    "generators": ["Generators"],
+    "generators": ["Generators", "Operators"],
     "learner": ["MotionLearner"],
-    "motions": ["Translation"],
-    "photoreceptors": ["ContrastNormalization", "ZCAWhitening"],
+    "motions": ["Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"],
+    "photoreceptors": ["ContrastNormalization", "LogIntensity", "ZCAWhitening"],
     "render": ["render", "sample_pairs"],
-    "scenes": ["Edge", "ExponentialNoise", "Grating", "photograph"],
+    "scenes": ["Edge", "ExponentialNoise", "Grating", "SmoothNoise", "SphericalNoise", "panorama", "photograph"],
     "similarity": ["NonnegativeSimilarityMatching", "SimilarityMatching"],
     "video": ["open_movie", "read_movie"],
 }

@@ -6,14 +6,14 @@ Content that moves by g, as the eye sees it, is an eye whose pose follows the in
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from flymotion.eyes import Eye
 from flymotion.frames import FramePairs
 from flymotion.motions import Motion
-from flymotion.scenes import Scene, as_generator
+from flymotion.scenes import FlatScene, Scene, SphericalScene, as_generator
 
 __all__ = ["moved", "render", "sample_pairs"]
 
@@ -68,7 +68,9 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
     elif not np.ndim(sigma) == 0:
         raise ValueError("poses stretch a spherical eye; expected rotations")
     elif places.any():
-        points = scene.toward(places[:, None], np.broadcast_to(points, (len(poses), *points.shape[-2:])))
+        points = cast(SphericalScene, scene).toward(
+            places[:, None], np.broadcast_to(points, (len(poses), *points.shape[-2:]))
+        )
     return scene.sample(points, sigma).reshape(len(poses), *eye.shape)
 
 
@@ -123,7 +125,7 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
     if scene.ndim == 3:
         poses = _attitudes(n_pairs, rng)
     else:
-        places = rng.uniform(*_room(scene, eye, motion), size=(n_pairs, scene.ndim))
+        places = rng.uniform(*_room(cast(FlatScene, scene), eye, motion), size=(n_pairs, scene.ndim))
         poses = np.concatenate(
             [np.broadcast_to(np.eye(scene.ndim), (n_pairs, scene.ndim, scene.ndim)), places[..., None]], 2
         )
@@ -156,7 +158,7 @@ def _attitudes(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.pad(Rotation.random(n, rng=rng).as_matrix(), ((0, 0), (0, 0), (0, 1)))
 
 
-def _room(scene: Scene, eye: Eye, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def _room(scene: FlatScene, eye: Eye, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """Return where the middle of the eye may be, so that it sees nothing but the scene."""
     low, high = scene.extent.T
     if scene.wraps:

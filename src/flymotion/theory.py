@@ -22,6 +22,7 @@ probability in closed form but for one integral (Imhof 1961). No sampling anywhe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,7 @@ from flymotion.features import FEATURES
 from flymotion.generators import Generators
 from flymotion.motions import Motion, Translation
 from flymotion.scenes import exponential_covariance
+from flymotion.scenes.sphere import toward
 
 __all__ = ["MotionMap", "Population", "antisymmetric_share", "motion_map", "population", "probability_positive"]
 
@@ -52,6 +54,7 @@ def population(
     whitening: Any = "zca",
     regularization: float = 0.0,
     order: int = 8,
+    depth: Any = math.inf,
 ) -> Population:
     """Describe the population of pairs of frames of a stationary Gaussian scene of mean 0.
 
@@ -64,7 +67,7 @@ def population(
     eye : Eye
         Viewing positions and optics.
     motion : Motion
-        Distribution of the steps; of a spherical eye, turns.
+        Distribution of the steps.
     feature : {"change", "midpoint", "product", "antisymmetric"}
         As in :data:`flymotion.features.FEATURES`.
     whitening : "zca", None or array-like, shape (n, n)
@@ -73,6 +76,8 @@ def population(
         Ridge of the whitening, relative to the mean variance of a pixel.
     order : int
         Nodes of the quadrature over the sizes of steps.
+    depth : float or callable
+        Of the scene, for a spherical eye that moves; see :class:`flymotion.scenes.SphericalScene`.
 
     Raises
     ------
@@ -102,7 +107,7 @@ def population(
         Z = np.asarray(whitening, dtype=float)
     if Z.shape != (n, n):
         raise ValueError(f"whitening has shape {Z.shape}; expected ({n}, {n}), 'zca' or None")
-    return Population(covariance, eye, motion, feature, Z, order, ridge)
+    return Population(covariance, eye, motion, feature, Z, order, ridge, depth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +130,8 @@ class Population:
         Nodes of the quadrature over the sizes of steps.
     ridge : float
         Of the whitening, or variance of the pixels' noise.
+    depth : float or callable
+        Of the scene, for a spherical eye that moves.
     """
 
     covariance: Callable[[Any], np.ndarray]
@@ -134,6 +141,7 @@ class Population:
     Z: np.ndarray
     order: int = 8
     ridge: float = 0.0
+    depth: Any = math.inf
 
     # -- moments -------------------------------------------------------------------------------------------------
 
@@ -149,9 +157,13 @@ class Population:
         positions = self.eye.positions
         back = self.motion.maps(-step)
         turned = back[..., :-1]
-        if (turned == np.eye(self.motion.ndim)).all():
+        if self.motion.ndim < 3 and (turned == np.eye(self.motion.ndim)).all():
             return self._shifted(back[..., -1])
-        looked = positions @ turned.swapaxes(-1, -2) + back[..., None, :, -1]
+        looked, places = positions @ turned.swapaxes(-1, -2), back[..., None, :, -1]
+        if self.motion.ndim < 3:
+            looked = looked + places
+        elif places.any():
+            looked = toward(places, looked, self.depth)
         between = looked[..., :, None, :] - positions
         stretch = turned @ turned.swapaxes(-1, -2) - np.eye(self.motion.ndim)
         if np.abs(stretch).max() < 1e-9:

@@ -15,7 +15,7 @@ from flymotion.generators import derivative_operator
 from flymotion.motions import Translation
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.render import render, sample_pairs
-from flymotion.scenes import ExponentialNoise, Scene, exponential_covariance
+from flymotion.scenes import ExponentialNoise, FlatScene, Scene, exponential_covariance
 from flymotion.theory import Population, population
 
 __all__ = ["WORLDS", "Lesson", "World", "all_over", "moved", "rightward_first", "share_right", "stack"]
@@ -86,7 +86,7 @@ WORLDS = {"L1": World(0.8, 0.1, "change"), "L2": World(FLY_SIGMA, 0.5, "midpoint
 """L1, of small shifts and the paper's feature; L2, a fly's eye, larger shifts and the midpoint feature."""
 
 
-def all_over(scene: Scene, n_places: int) -> np.ndarray:
+def all_over(scene: FlatScene, n_places: int) -> np.ndarray:
     """Return evenly spaced places in a scene of one dimension, shape (n_places,)."""
     low, high = scene.extent[0]
     return np.linspace(low, high, n_places, endpoint=False)

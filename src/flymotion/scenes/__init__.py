@@ -7,10 +7,11 @@ closed form, noise and photographs as Fourier series whose modes the optics damp
 :math:`\exp(-\sigma^2 \omega^2 / 2)`, summed at any points to 1e-12 by a nonuniform fast Fourier transform (finufft).
 No pixel values are ever interpolated.
 
-Coordinates are (x right, y down). Angles are in degrees: 0 = right, 90 = up.
+Coordinates are (x right, y down). Angles are in degrees: 0 = right, 90 = up. Scenes all round are functions of the
+direction, a unit vector (x forward, y left, z up), and their optics are in degrees.
 """
 
-from flymotion.scenes.base import Scene, as_generator, unit_vector
+from flymotion.scenes.base import FlatScene, Scene, as_generator, unit_vector
 from flymotion.scenes.covariance import exponential_covariance, smooth_covariance
 from flymotion.scenes.fourier import ExponentialNoise, FourierScene, SmoothNoise, photograph
 from flymotion.scenes.sphere import SphericalNoise, SphericalScene, panorama, spherical_covariance
@@ -19,6 +20,7 @@ from flymotion.scenes.straight import Edge, Grating
 __all__ = [
     "Edge",
     "ExponentialNoise",
+    "FlatScene",
     "FourierScene",
     "Grating",
     "Scene",

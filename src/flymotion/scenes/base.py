@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Scene", "as_covariances", "as_generator", "unit_vector"]
+from flymotion.frames import as_frames
+
+__all__ = ["FlatScene", "Scene", "as_covariances", "as_generator", "as_luminance", "unit_vector"]
 
 
 class Scene(Protocol):
@@ -15,7 +17,18 @@ class Scene(Protocol):
 
     @property
     def ndim(self) -> int:
-        """Dimensions of the scene, 1 or 2."""
+        """Dimensions of the scene: 1, 2, or 3 for one all round, whose points are unit vectors."""
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), seen through Gaussian optics; shape (...).
+
+        ``sigma`` is the width of round optics [pixel spacings]; or, for optics that a linear motion has made elliptic,
+        covariances, shape (n, ndim, ndim) [pixel spacings squared]: one for each entry along the first axis of points.
+        """
+
+
+class FlatScene(Scene, Protocol):
+    """What a scene of one or two dimensions has to offer besides."""
 
     @property
     def extent(self) -> np.ndarray:
@@ -25,12 +38,11 @@ class Scene(Protocol):
     def wraps(self) -> bool:
         """Whether a view that crosses the border of the extent is as good as any other."""
 
-    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
-        """Intensity at points, shape (..., ndim), seen through Gaussian optics; shape (...).
 
-        ``sigma`` is the width of round optics [pixel spacings]; or, for optics that a linear motion has made elliptic,
-        covariances, shape (n, ndim, ndim) [pixel spacings squared]: one for each entry along the first axis of points.
-        """
+def as_luminance(image: Any) -> np.ndarray:
+    """Return an image as float64; colours, a last axis of 3 or 4, weighted by Rec. 601, alpha ignored."""
+    image = as_frames(image, name="image").astype(float)
+    return image[..., :3] @ np.array([0.299, 0.587, 0.114]) if image.ndim == 3 and image.shape[2] in (3, 4) else image
 
 
 def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:

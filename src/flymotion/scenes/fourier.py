@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from flymotion.frames import as_frames
-from flymotion.scenes.base import as_covariances, as_generator
+from flymotion.scenes.base import as_covariances, as_generator, as_luminance
 
 __all__ = ["ExponentialNoise", "FourierScene", "SmoothNoise", "photograph"]
 
@@ -325,9 +324,7 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     ValueError
         An image of another shape, or not finite.
     """
-    image = as_frames(image[None] if np.ndim(image) == 1 else image, name="image").astype(float)
-    if image.ndim == 3 and image.shape[2] in (3, 4):
-        image = image[..., :3] @ np.array([0.299, 0.587, 0.114])
+    image = as_luminance(image[None] if np.ndim(image) == 1 else image)
     if image.ndim != 2:
         raise ValueError(f"image has shape {image.shape}; expected (height, width) or (height, width, 3 or 4)")
     image = image[0] if len(image) == 1 else image

@@ -29,15 +29,12 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from scipy.fft import dct
 
-from flymotion.frames import as_frames
-from flymotion.scenes.base import as_generator
+from flymotion.scenes.base import as_generator, as_luminance
 from flymotion.scenes.fourier import FourierScene
 
 __all__ = ["SphericalNoise", "SphericalScene", "panorama", "spherical_covariance"]
 
-_HIGHEST = (
-    1500  # degree: where Legendre functions could underflow on their way to a value that matters (1900), and less
-)
+_HIGHEST = 1500  # degree; from 1900 Legendre functions underflow on their way to values that matter
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,22 +107,27 @@ class SphericalScene:
             A position on or outside the surface, or away from the origin of a scene infinitely far away; a surface too
             rugged for the iteration, which contracts where position times slope is small against the depth.
         """
-        position, directions = np.asarray(position, dtype=float), np.asarray(directions, dtype=float)
-        directions = directions / np.linalg.norm(directions, axis=-1, keepdims=True)
-        distance = np.linalg.norm(position, axis=-1, keepdims=True)
-        if not callable(self.depth):
-            if not (distance < self.depth).all() or (math.isinf(self.depth) and distance.any()):
-                raise ValueError(f"an eye {distance.max()} from the origin of a scene at {self.depth}; expected nearer")
-            return _ahead(position / self.depth, directions)
-        outward = np.where(distance > 0, position, [1.0, 0.0, 0.0]) / np.where(distance > 0, distance, 1.0)
-        if not (distance[..., 0] < self.depth(outward)).all():
-            raise ValueError(f"an eye {distance.max()} from the origin is outside the surface; expected inside")
-        seen = directions + np.zeros_like(position)
-        for _ in range(100):
-            before, seen = seen, _ahead(position / np.asarray(self.depth(seen))[..., None], directions)
-            if np.abs(seen - before).max(initial=0.0) < 1e-12:
-                return seen
-        raise ValueError("the surface is too rugged to find where an eye so far from the origin looks; move it less")
+        return toward(position, directions, self.depth)
+
+
+def toward(position: Any, directions: Any, depth: float | Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return where a surface of given depth is seen from a position; see :meth:`SphericalScene.toward`."""
+    position, directions = np.asarray(position, dtype=float), np.asarray(directions, dtype=float)
+    directions = directions / np.linalg.norm(directions, axis=-1, keepdims=True)
+    distance = np.linalg.norm(position, axis=-1, keepdims=True)
+    if not callable(depth):
+        if not (distance < depth).all() or (math.isinf(depth) and distance.any()):
+            raise ValueError(f"an eye {distance.max()} from the origin of a scene at {depth}; expected nearer")
+        return _ahead(position / depth, directions)
+    outward = np.where(distance > 0, position, [1.0, 0.0, 0.0]) / np.where(distance > 0, distance, 1.0)
+    if not (distance[..., 0] < depth(outward)).all():
+        raise ValueError(f"an eye {distance.max()} from the origin is outside the surface; expected inside")
+    seen = directions + np.zeros_like(position)
+    for _ in range(100):
+        before, seen = seen, _ahead(position / np.asarray(depth(seen))[..., None], directions)
+        if np.abs(seen - before).max(initial=0.0) < 1e-12:
+            return seen
+    raise ValueError("the surface is too rugged to find where an eye so far from the origin looks; move it less")
 
 
 def _ahead(position: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -295,9 +297,7 @@ def panorama(image: Any, *, depth: float | Callable[[np.ndarray], np.ndarray] = 
     times brighter than the mean, luminance falls to -1e3 times the mean. Through optics of a sigma of 1.5 rows or more
     it stays positive: at 2.4 degrees, over twelve real scenes of 256 or 512 rows, at or above 0.01 times the mean.
     """
-    image = as_frames(image, name="image").astype(float)
-    if image.ndim == 3 and image.shape[2] in (3, 4):
-        image = image[..., :3] @ np.array([0.299, 0.587, 0.114])
+    image = as_luminance(image)
     if image.ndim != 2 or image.shape[1] != 2 * len(image):
         raise ValueError(f"image has shape {image.shape}; expected (height, 2 height) or (height, 2 height, 3 or 4)")
     n = len(image)
