@@ -17,7 +17,7 @@ _HOMES = {
     "motions": ["Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"],
     "photoreceptors": ["ContrastNormalization", "LogIntensity", "ZCAWhitening"],
     "render": ["render", "sample_pairs"],
-    "scenes": ["Edge", "ExponentialNoise", "Grating", "SmoothNoise", "SphericalNoise", "panorama", "photograph"],
+    "scenes": ["Bar", "Edge", "ExponentialNoise", "Grating", "SmoothNoise", "SphericalNoise", "panorama", "photograph"],
     "similarity": ["NonnegativeSimilarityMatching", "SimilarityMatching"],
     "video": ["open_movie", "read_movie"],
 }

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from flymotion.features import FEATURES, OuterProducts, outer_products
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.generators import Generators
+from flymotion.initialisation import warm_up_length
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.probing import Probe, read_out, shifted
 from flymotion.scenes import as_generator
@@ -293,7 +294,13 @@ class MotionLearner(BaseEstimator):
         self.contrast_ = ContrastNormalization(self.half_saturation).fit(whitening.transform(first))
         self.whitening_ = whitening
         self._waiting = []
+        self._prepare_network(patches.n_pixels)
         self.network_.partial_fit(self._features(patches))
+
+    def _prepare_network(self, n_pixels: int) -> None:
+        """Let the network start from enough pairs: with fewer than two a pixel, motion does not rise above noise."""
+        enough = warm_up_length(n_pixels**2, 2 * n_pixels)
+        self.network_.set_params(warm_up=max(enough, min(4 * n_pixels, self.warm_up)))
 
     def _features(self, patches: FramePairs) -> OuterProducts:
         return outer_products(self._see(patches), self.feature)

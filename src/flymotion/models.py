@@ -163,6 +163,7 @@ def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLear
         learner.contrast_ = ContrastNormalization(learner.half_saturation)
         learner.contrast_.contrast_ = float(arrays["contrast"])
         learner.whitening_.n_features_in_ = learner.contrast_.n_features_in_ = len(arrays["mean"])
+        learner._prepare_network(len(arrays["mean"]))
     _unpack_network(learner.network_, header, arrays)
     return learner
 

@@ -19,6 +19,8 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "figure2": ("C1", "C2", "C3", "C7"),
     "larger_eyes": ("C5",),
     "gratings": ("C6", "C8"),
+    "content": ("C9",),
+    "large_motions": ("C11",),
     "product_features": ("C14",),
     "offline_online": ("C26", "C35"),
     "optics": ("C28",),
@@ -127,6 +129,8 @@ def _draw(results: dict[str, Any], out: Path) -> None:
             plots.draw_figure2(results["figure2"], world).savefig(out / f"figure2_{world}.png", dpi=150)
     for name, draw, file in (
         ("gratings", plots.draw_speeds, "speeds.png"),
+        ("content", plots.draw_content, "content.png"),
+        ("large_motions", plots.draw_turned_bars, "turned_bars.png"),
         ("optics", plots.draw_motion_map, "motion_map.png"),
     ):
         if name in results:

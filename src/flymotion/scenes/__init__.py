@@ -15,9 +15,10 @@ from flymotion.scenes.base import FlatScene, Scene, as_generator, unit_vector
 from flymotion.scenes.covariance import exponential_covariance, smooth_covariance
 from flymotion.scenes.fourier import ExponentialNoise, FourierScene, SmoothNoise, photograph
 from flymotion.scenes.sphere import SphericalNoise, SphericalScene, panorama, spherical_covariance
-from flymotion.scenes.straight import Edge, Grating
+from flymotion.scenes.straight import Bar, Edge, Grating
 
 __all__ = [
+    "Bar",
     "Edge",
     "ExponentialNoise",
     "FlatScene",

@@ -1,4 +1,4 @@
-"""Scenes that change along one direction: gratings and edges, in closed form."""
+"""Scenes that change along one direction: gratings, edges and bars, in closed form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from flymotion.scenes.base import as_covariances, unit_vector
 
-__all__ = ["Edge", "Grating"]
+__all__ = ["Bar", "Edge", "Grating"]
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,54 @@ class Edge:
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
         along = unit_vector(self.angle, self.ndim)
-        distance, width = np.broadcast_arrays(points @ along - self.position, _width(along, sigma, points))
-        step = np.array(np.heaviside(distance, 0.5))
-        blurred = width > 0
-        step[blurred] = ndtr(distance[blurred] / width[blurred])
-        return self.contrast * (step - 0.5)
+        return self.contrast * (_step(points @ along - self.position, _width(along, sigma, points)) - 0.5)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A straight bar of intensity ``contrast`` on a ground of 0, endless across ``angle``.
+
+    Parameters
+    ----------
+    width : float
+        Of the bar along ``angle`` [pixel spacings].
+    position : float
+        Distance of its middle from the origin along ``angle`` [pixel spacings].
+    contrast : float
+        Intensity of the bar; negative for a dark (OFF) one.
+    angle : float
+        Direction across the bar [deg].
+    ndim : int
+        Dimensions of the scene.
+    """
+
+    width: float
+    position: float = 0.0
+    contrast: float = 1.0
+    angle: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Two pixel spacings either side of the bar's middle."""
+        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        along = unit_vector(self.angle, self.ndim)
+        distance, blur = points @ along - self.position, _width(along, sigma, points)
+        return self.contrast * (_step(distance + self.width / 2, blur) - _step(distance - self.width / 2, blur))
+
+
+def _step(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """Step from 0 to 1 at distance 0, seen through optics of a width along it."""
+    distance, width = np.broadcast_arrays(distance, width)
+    step = np.array(np.heaviside(distance, 0.5))
+    blurred = width > 0
+    step[blurred] = ndtr(distance[blurred] / width[blurred])
+    return step
 
 
 def _width(along: np.ndarray, sigma: float | np.ndarray, points: np.ndarray) -> np.ndarray:

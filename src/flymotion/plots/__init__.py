@@ -1,0 +1,21 @@
+"""Figures: what was learned and measured, drawn. Nothing here computes anything but where to put ink.
+
+Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
+"""
+
+from flymotion.plots.content import draw_content
+from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
+from flymotion.plots.eyes import draw_eye
+from flymotion.plots.filters import draw_filters, filter_sheet
+from flymotion.plots.transformations import draw_turned_bars
+
+__all__ = [
+    "draw_content",
+    "draw_eye",
+    "draw_figure2",
+    "draw_filters",
+    "draw_motion_map",
+    "draw_speeds",
+    "draw_turned_bars",
+    "filter_sheet",
+]
