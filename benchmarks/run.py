@@ -221,6 +221,21 @@ def _python(code: str, **environment: str) -> str:
     return subprocess.run(run, check=True, capture_output=True, text=True, env=os.environ | environment).stdout
 
 
+def hexagon() -> Iterator[Row]:
+    from flymotion import ExponentialNoise, Hexagon, MotionLearner, Translation, sample_pairs
+
+    eye = Hexagon(15)
+    scene = ExponentialNoise(3.0, ndim=2, sharpest=eye.sigma, random_state=0)
+    start = time.perf_counter()
+    pairs = sample_pairs(scene, eye, Translation(0.3), 50_000, random_state=0)
+    rendered = time.perf_counter()
+    learner = MotionLearner(4).fit(pairs)
+    learned = time.perf_counter()
+    note = f"721 pixels, K = 4, 50,000 pairs rendered ({rendered - start:.0f} s) and learned from, against the bound; "
+    right = learner.direction_accuracy_
+    yield row("hexagon", learned - start, 90.0, "s", f"{note}{right:.3f} of single pairs right")
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -228,6 +243,7 @@ BENCHMARKS = {
     "core-gpu": core_gpu,
     "memory": memory,
     "import": imports,
+    "hexagon": hexagon,
 }
 
 

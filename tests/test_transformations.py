@@ -1,6 +1,7 @@
 """Rotations, translations, affine motions and turns are learned: claims at a small size, and what scores them."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,16 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from flymotion.experiments import transformations, turns
-from flymotion.experiments.transformations.lessons import early_vision, learn, lesson, succeeded
+from flymotion.experiments.transformations.lessons import early_vision, learn, succeeded
 from flymotion.experiments.transformations.planes import PLANES
 from flymotion.experiments.turns import EYE, MOTION, derivatives, learn_turns
 from flymotion.experiments.work import in_turn, on_cores
-from flymotion.eyes import FLY_SIGMA, Grid, Sphere
+from flymotion.eyes import FLY_SIGMA, Sphere
+from flymotion.features import OuterProducts
 from flymotion.generators import Generators, cosine, derivative_operator
-from flymotion.motions import CARDINAL, Rotation, Turn
+from flymotion.motions import CARDINAL, Turn
 from flymotion.photoreceptors import LogIntensity
-from flymotion.render import sample_pairs
-from flymotion.scenes import SmoothNoise, SphericalNoise, panorama
+from flymotion.scenes import SphericalNoise, panorama
 
 PANORAMAS = Path(__file__).parents[2] / "shared" / "data" / "panoramas" / "luminance_f16.npz"
 
@@ -47,7 +48,7 @@ def test_claims_hold(module, result_of):
     assert {row.id.partition(".")[0] for row in rows} == QUICK[module][1]
     assert len({row.id for row in rows}) == len(rows)
     assert all(np.isfinite(row.value) for row in rows)
-    assert all(row.seeds == 1 for row in rows)
+    assert all(row.seeds <= 1 for row in rows)
 
 
 def test_seeds_are_jobs_and_the_affine_world_has_no_more_than_asked_for():
@@ -59,7 +60,7 @@ def test_seeds_are_jobs_and_the_affine_world_has_no_more_than_asked_for():
 @pytest.mark.parametrize(
     "work",
     [
-        transformations.jobs(transformations.Config(n_seeds=1, n_test=500))[1:],
+        transformations.jobs(transformations.Config(n_seeds=1, n_test=500))[1:2],
         turns.jobs(turns.Config(n_seeds=2, n_scenes=2, n_pairs=1200, n_test=200)),
     ],
     ids=["plane", "sphere"],
@@ -93,38 +94,28 @@ def test_analytic_generators_are_those_of_the_parameters(result_of):
     assert abs(cosines[0, 1]) < 0.1 > abs(cosines[1, 0])
 
 
-def test_nothing_that_moves_is_found_where_all_pairs_are_noise(make_lesson):
-    given, analytic = make_lesson(shuffled=True)
-    learned = learn(given, analytic)
+def test_where_changes_belong_to_other_frames_nothing_is_learned():
+    given, analytic = small_lesson()
+    other = np.random.default_rng(0).permutation(len(given.chi))
+    learned = learn(given._replace(chi=OuterProducts(given.chi.u[other], given.chi.v)), analytic)
     assert np.abs(learned.cosines).max() < 0.5
-    assert learned.accuracy == pytest.approx(0.5, abs=0.1)
-    stacked = type(learned)(*(np.stack([part]) for part in learned))
-    assert succeeded(stacked) == [False]
+    assert learned.accuracy < 0.8
+    assert succeeded(type(learned)(*(np.stack([part]) for part in learned))) == [False]
 
 
-def test_a_lesson_is_learned(make_lesson):
-    learned = learn(*make_lesson())
-    assert learned.cosines.min() > 0.9
-    assert learned.accuracy > 0.95
-    assert (learned.found, learned.ideal > 0.95) == (2, True)
+def test_a_lesson_is_learned():
+    learned = learn(*small_lesson())
+    assert learned.cosines.min() > 0.95
+    assert learned.accuracy > 0.98 < learned.ideal
+    assert learned.found == 2
     np.testing.assert_allclose(np.linalg.norm(learned.filters, axis=(1, 2)), 1)
 
 
-@pytest.fixture
-def make_lesson():
-    """Rotations of smooth noise, 5 x 5 pixels; or frames after that belong to other pairs."""
-
-    def make(*, shuffled=False):
-        eye, motion, rng = Grid(5, 5, 0.8), Rotation(7.0), np.random.default_rng(0)
-        scene = SmoothNoise(2.0, ndim=2, period=64.0, random_state=rng)
-        pairs, new = (sample_pairs(scene, eye, motion, n, rng) for n in (3000, 500))
-        if shuffled:
-            pairs, new = (type(p)(p.before, p.after[rng.permutation(len(p))], p.motion) for p in (pairs, new))
-        given = lesson(early_vision(), eye, motion, pairs, new)
-        operator = derivative_operator(eye, motion.flow(eye.positions)[0])
-        return given, (given.Z @ operator @ np.linalg.inv(given.Z))[None]
-
-    return make
+def small_lesson():
+    """A lesson in rotations, and their generator."""
+    plane = replace(PLANES["rotation"], n_pairs=4000)
+    given = plane.lesson(1000, 0)
+    return given, plane.generators(given.Z)
 
 
 @pytest.mark.parametrize(
