@@ -206,6 +206,11 @@ def test_poses_that_no_spherical_eye_can_have_are_refused(poses, message):
         render(SphericalNoise(20.0, random_state=0), Sphere.evenly(20, 5.0), poses)
 
 
+def test_a_pose_that_is_not_finite_is_named():
+    with pytest.raises(ValueError, match="pose 1 is not finite"):
+        render(Grating(4.0), Line(3), [[0.0], [np.nan]])
+
+
 # Analytic generators against the renderer, differentiated numerically
 
 FLAT = [(Line(7), Translation(0.3, ndim=1)), *((eye, AFFINE) for eye in (Grid(5, 6), Hexagon(3)))]

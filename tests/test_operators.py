@@ -92,6 +92,18 @@ def test_frames_are_left_alone_and_others_refused(random_operators):
         operators.apply(np.zeros((1, 3, 3)), 0.0)
 
 
+@pytest.mark.parametrize("theta", [[0.1], [[0.1, 0.2]], [0.1, np.nan], np.zeros((4, 3))], ids=str)
+def test_amounts_of_another_shape_are_refused(random_operators, theta):
+    operators, frames = random_operators
+    with pytest.raises(ValueError, match="theta has shape"):
+        operators.transform(frames, theta)
+
+
+def test_operators_have_to_fit_the_eye():
+    with pytest.raises(ValueError, match=r"expected \(p, 6, 6\)"):
+        Operators(np.zeros((1, 5, 5)), (2, 3))
+
+
 # Saying how content moved
 
 

@@ -42,8 +42,8 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        Poses, eye and scene of different dimensions; a spherical eye that is stretched, or moved in a scene infinitely
-        far away.
+        Poses that are not finite, or eye and scene of other dimensions; a spherical eye that is stretched, or moved in a
+        scene infinitely far away.
 
     Examples
     --------
@@ -60,6 +60,8 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
             f"poses of shape {poses.shape}, an eye of {eye.positions.shape[1]} and a scene of {ndim} "
             "dimension(s); expected poses (n_frames, ndim) or (n_frames, ndim, ndim + 1) and the same ndim throughout"
         )
+    if not np.isfinite(poses).all():
+        raise ValueError(f"pose {np.argwhere(~np.isfinite(poses))[0, 0]} is not finite")
     turned, places = _turns_and_places(poses)
     points = eye.positions if turned is None else eye.positions @ turned.swapaxes(1, 2)
     sigma = eye.sigma if turned is None else _acceptance(turned, eye.sigma)

@@ -41,7 +41,7 @@ class Operators:
     Raises
     ------
     ValueError
-        In every method, for frames of another size.
+        Operators that do not fit the eye; in every method, frames of another size or amounts of another shape.
     """
 
     operators: np.ndarray
@@ -51,6 +51,11 @@ class Operators:
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", np.asarray(self.operators, dtype=float))
         object.__setattr__(self, "eye", as_eye(self.eye))
+        n = int(np.prod(self.shape))
+        if self.operators.shape != (len(self.operators), n, n):
+            raise ValueError(
+                f"operators of shape {self.operators.shape}, frames of {self.shape}; expected (p, {n}, {n})"
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -227,4 +232,7 @@ class Operators:
         return frames.reshape(len(frames), -1) - self.mean
 
     def _amounts(self, theta: Any, n: int) -> np.ndarray:
-        return np.broadcast_to(np.asarray(theta, dtype=float), (n, len(self)))
+        theta = np.asarray(theta, dtype=float)
+        if theta.shape not in ((), (len(self),), (n, len(self))) or not np.isfinite(theta).all():
+            raise ValueError(f"theta has shape {theta.shape}; expected finite ({len(self)},) or ({n}, {len(self)})")
+        return np.broadcast_to(theta, (n, len(self)))
