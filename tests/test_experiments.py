@@ -11,6 +11,7 @@ from flymotion.experiments import (
     EXPERIMENTS,
     figure2,
     gratings,
+    large_motions,
     larger_eyes,
     offline_online,
     optics,
@@ -29,6 +30,7 @@ SMALL = {
     gratings: gratings.Config(n_seeds=1, n_pairs=20_000, n_test=8_000, n_speeds=6, n_places=8192),
     product_features: product_features.Config.quick(),
     offline_online: offline_online.Config(n_seeds=1, n_offline=100, n_starts=2),
+    large_motions: large_motions.Config.quick(),
     optics: optics.Config(n_seeds=1, sigmas=(0.475, 0.8), max_shifts=(0.1, 1.5), n_pairs=20_000, n_test=2_000),
 }
 
@@ -61,6 +63,16 @@ def test_quick_has_only_fewer_seeds_or_cells(module):
     differ = {f.name for f in fields(full) if getattr(full, f.name) != getattr(quick, f.name)}
     assert differ <= {"n_seeds", "n_seeds_signed", "n_starts", "sigmas", "max_shifts"}
     assert len(module.jobs(quick)) < len(module.jobs(full))
+
+
+def test_bars_turn_by_steps_and_at_once(result_of):
+    """Both begin with the bar itself, and agree on a first small turn better than on a quarter of one."""
+    result = result_of(large_motions)
+    assert result.true.shape == result.first_order.shape == result.exponential.shape == (1, 10, 5, 5)
+    np.testing.assert_array_equal(result.first_order[:, 0], result.true[:, 0])
+    apart = np.abs(result.first_order - result.exponential).max(axis=(0, 2, 3))
+    assert apart[1] < 0.1 * apart[9]
+    plots.draw_turned_bars(result)
 
 
 # -- figures -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ fitted on first frames and do the same to both frames of a pair, so that what ch
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -50,7 +51,7 @@ class _EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 for frames in (flat.before, flat.after)
             )
             before, after = self._transform(before, after)
-            return FramePairs(before.reshape(X.before.shape), after.reshape(X.after.shape), X.motion)
+            return replace(X, before=before.reshape(X.before.shape), after=after.reshape(X.after.shape))
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._transform(X, X)[0]
 

@@ -42,8 +42,8 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        Poses that are not finite, or eye and scene of other dimensions; a spherical eye that is stretched, or moved in a
-        scene infinitely far away.
+        Poses that are not finite, or eye and scene of other dimensions; a spherical eye stretched, or moved in a scene
+        infinitely far away.
 
     Examples
     --------

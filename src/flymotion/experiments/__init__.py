@@ -20,6 +20,8 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "larger_eyes": ("C5",),
     "gratings": ("C6", "C8"),
     "content": ("C9",),
+    "transformations": ("C10", "C12", "C13", "C29", "C32"),
+    "turns": ("C27",),
     "large_motions": ("C11",),
     "product_features": ("C14",),
     "offline_online": ("C26", "C35"),
@@ -127,9 +129,13 @@ def _draw(results: dict[str, Any], out: Path) -> None:
     if "figure2" in results:
         for world in results["figure2"].signed:
             plots.draw_figure2(results["figure2"], world).savefig(out / f"figure2_{world}.png", dpi=150)
+    if "transformations" in results:
+        for world in results["transformations"].nsm:
+            plots.draw_transformations(results["transformations"], world).savefig(out / f"filters_{world}.png", dpi=120)
     for name, draw, file in (
         ("gratings", plots.draw_speeds, "speeds.png"),
         ("content", plots.draw_content, "content.png"),
+        ("turns", plots.draw_turns, "filters_turns.png"),
         ("large_motions", plots.draw_turned_bars, "turned_bars.png"),
         ("optics", plots.draw_motion_map, "motion_map.png"),
     ):

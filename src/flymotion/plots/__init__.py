@@ -7,7 +7,7 @@ from flymotion.plots.content import draw_content
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.eyes import draw_eye
 from flymotion.plots.filters import draw_filters, filter_sheet
-from flymotion.plots.transformations import draw_turned_bars
+from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
 __all__ = [
     "draw_content",
@@ -16,6 +16,8 @@ __all__ = [
     "draw_filters",
     "draw_motion_map",
     "draw_speeds",
+    "draw_transformations",
     "draw_turned_bars",
+    "draw_turns",
     "filter_sheet",
 ]

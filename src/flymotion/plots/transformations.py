@@ -1,17 +1,43 @@
-"""Figures of learned transformations: bars turned by a learned generator (Fig. 5c)."""
+"""Figures of learned transformations: filters (Figs. 5a-b, 6), and bars turned by a learned generator (Fig. 5c)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flymotion.generators import Generators
 from flymotion.plots.base import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.filters import filter_sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from flymotion.experiments.large_motions import Result as LargeMotionsResult
+    from flymotion.experiments.transformations import Result as TransformationsResult
+    from flymotion.experiments.turns import Result as TurnsResult
+    from flymotion.motions import Motion
 
-__all__ = ["draw_turned_bars"]
+__all__ = ["draw_transformations", "draw_turned_bars", "draw_turns"]
+
+
+def draw_transformations(result: TransformationsResult, world: str) -> Figure:
+    """Draw the filters that NSM learned in one world of the plane, of the first seed."""
+    from flymotion.experiments.transformations import PLANES
+
+    plane = PLANES[world]
+    filters = Generators(result.nsm[world].filters[0], plane.eye)
+    return filter_sheet(filters, _names(plane.motion), suptitle=f"NSM, {world}: filters of whitened frames")
+
+
+def draw_turns(result: TurnsResult) -> Figure:
+    """Draw the flow that each filter of a turning spherical eye implies, of the first seed."""
+    from flymotion.experiments.turns import EYE, MOTION
+
+    filters = Generators(result.learned.filters[0], EYE)
+    return filter_sheet(filters, _names(MOTION), suptitle="NSM, turns of a spherical eye: flow that the filters imply")
+
+
+def _names(motion: Motion) -> list[str]:
+    return [motion.called(way) for way in motion.ways]
 
 
 def draw_turned_bars(result: LargeMotionsResult) -> Figure:
