@@ -58,7 +58,7 @@ class Config:
 
     n_seeds: int = 5
     side: int = 15
-    n_pairs: int = 30_000
+    n_pairs: int = 20_000
     n_followed: int = 50
 
     @classmethod
@@ -135,7 +135,7 @@ def check(result: Result) -> list[Claim]:
     n = len(result.true)
     first, whole = (errors(moved, result.true) for moved in (result.first_order, result.exponential))
     ratio = first[:, -1] / whole[:, -1]
-    world = "5 x 5 pixels, acceptance width 0.6, exponential noise, NSM, 30,000 pairs of turns up to 5 degrees"
+    world = "5 x 5 pixels, acceptance width 0.6, exponential noise, NSM, 20,000 pairs of turns up to 5 degrees"
     far = "smooth noise of length 3 pixels, NSM, small motions learned, iterative estimate over the interior"
     what = "error inside the inscribed disc after 90 degrees in 9 steps"
     largest = {kind: getattr(result, kind).max() for kind in LARGE}
@@ -151,7 +151,7 @@ def check(result: Result) -> list[Claim]:
                 largest[kind],
                 0.05,
                 seeds=n,
-                note=f"{far}; 15 x 15 pixels, 30,000 pairs; median {typical[kind]:.4f}",
+                note=f"{far}; 15 x 15 pixels, 20,000 pairs; median {typical[kind]:.4f}",
             )
             for kind, span in (
                 ("rotation", "rotations of 5 to 45 degrees"),
