@@ -1,5 +1,6 @@
 """Frames and pairs: what is let in, at which precision, and that nothing moves to another place."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 from flymotion.features import outer_products
 from flymotion.frames import FramePairs, as_frames, pair_up, random_patches
+from flymotion.photoreceptors import ZCAWhitening
 
 
 @pytest.fixture
@@ -321,3 +323,23 @@ def test_lines_hold_no_patches():
 def test_no_pairs_give_no_patches(make_pairs):
     patches = random_patches(make_pairs(2, 6, 6)[:0], (3, 2), 4, seed=0)
     assert (len(patches), patches.pixels) == (0, (3, 2))
+
+
+# Names of motions
+
+
+NAMES = (("right", "left"), ("down", "up"))
+
+
+def test_names_follow_the_pairs(make_pairs):
+    pairs = replace(make_pairs(4, 2, 3, motion=np.ones((4, 2))), names=NAMES)
+    assert pairs[:2].names == pairs.flat().names == pairs.reversed().names == NAMES
+    assert FramePairs.concatenate([pairs, pairs]).names == NAMES
+    assert FramePairs.concatenate([pairs, make_pairs(2, 2, 3, motion=np.ones((2, 2)))]).names is None
+    assert ZCAWhitening().fit_transform(pairs).names == NAMES
+
+
+@pytest.mark.parametrize("motion", [None, np.ones((4, 1))], ids=["unknown", "one parameter"])
+def test_names_are_those_of_the_parameters(make_pairs, motion):
+    with pytest.raises(ValueError, match="2 names for motions of another number of parameters"):
+        replace(make_pairs(4, 2, 3, motion=motion), names=NAMES)
