@@ -73,10 +73,9 @@ class Motion:
             raise ValueError(f"{len(self.names)} names and flows of {flows.shape}; expected (n, ndim, ndim + 1)")
         if len(ways) == 0:
             raise ValueError("no direction to move in; expected at least one angle (0 or 180 in one dimension)")
-        ordered = (sizes >= 0).all() and (sizes < np.inf).all() and (sizes[:, 0] <= sizes[:, -1]).all()
         if ways.shape != (len(ways), len(flows)) or sizes.shape != (len(ways), 2):
             raise ValueError(f"ways of shape {ways.shape}, sizes of {sizes.shape}; expected (m, {len(flows)}), (m, 2)")
-        if not ordered:
+        if not ((sizes >= 0) & (sizes < np.inf)).all() or (sizes[:, 0] > sizes[:, 1]).any():
             raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max, finite")
         for name, value in (("flows", flows), ("ways", ways), ("sizes", sizes)):
             value.setflags(write=False)
@@ -147,7 +146,7 @@ class Motion:
 
 
 def _exponential(matrices: np.ndarray) -> np.ndarray:
-    """Matrix exponentials by Taylor's series and squaring: scipy's takes 100 times as long for many small matrices."""
+    """Matrix exponentials by Taylor's series and squaring: for many small ones 7 times as fast as scipy's, or more."""
     size = np.abs(matrices).sum(axis=-1).max(initial=1e-300)
     n_squarings = max(0, math.ceil(math.log2(size)) + 1)
     scaled, result = matrices / 2**n_squarings, np.eye(matrices.shape[-1])

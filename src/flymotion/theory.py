@@ -46,7 +46,7 @@ DEGENERATE = 1e-8
 
 
 def population(
-    covariance: Callable[[Any], np.ndarray],
+    covariance: Callable[..., np.ndarray],
     eye: Eye,
     motion: Motion,
     *,
@@ -134,7 +134,7 @@ class Population:
         Of the scene, for a spherical eye that moves.
     """
 
-    covariance: Callable[[Any], np.ndarray]
+    covariance: Callable[..., np.ndarray]
     eye: Eye
     motion: Motion
     feature: str
@@ -168,7 +168,7 @@ class Population:
         stretch = turned @ turned.swapaxes(-1, -2) - np.eye(self.motion.ndim)
         if np.abs(stretch).max() < 1e-9:
             return self.covariance(between)
-        return self.covariance(between, self.eye.sigma**2 * stretch[..., None, None, :, :])  # type: ignore[call-arg]
+        return self.covariance(between, self.eye.sigma**2 * stretch[..., None, None, :, :])
 
     def _shifted(self, shift: np.ndarray) -> np.ndarray:
         """C(s) of eyes displaced by shifts: the covariance function is asked once for each distinct displacement."""

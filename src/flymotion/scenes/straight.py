@@ -87,7 +87,11 @@ class Edge:
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
         along = unit_vector(self.angle, self.ndim)
-        return self.contrast * (_step(points @ along - self.position, _width(along, sigma, points)) - 0.5)
+        distance, width = np.broadcast_arrays(points @ along - self.position, _width(along, sigma, points))
+        step = np.array(np.heaviside(distance, 0.5))
+        blurred = width > 0
+        step[blurred] = ndtr(distance[blurred] / width[blurred])
+        return self.contrast * (step - 0.5)
 
 
 @dataclass(frozen=True)
@@ -119,22 +123,14 @@ class Bar:
     @property
     def extent(self) -> np.ndarray:
         """Two pixel spacings either side of the bar's middle."""
-        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
+        return self._edge(0.0).extent
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
-        along = unit_vector(self.angle, self.ndim)
-        distance, blur = points @ along - self.position, _width(along, sigma, points)
-        return self.contrast * (_step(distance + self.width / 2, blur) - _step(distance - self.width / 2, blur))
+        return self._edge(-self.width / 2).sample(points, sigma) - self._edge(self.width / 2).sample(points, sigma)
 
-
-def _step(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
-    """Step from 0 to 1 at distance 0, seen through optics of a width along it."""
-    distance, width = np.broadcast_arrays(distance, width)
-    step = np.array(np.heaviside(distance, 0.5))
-    blurred = width > 0
-    step[blurred] = ndtr(distance[blurred] / width[blurred])
-    return step
+    def _edge(self, offset: float) -> Edge:
+        return Edge(self.position + offset, self.contrast, self.angle, self.ndim)
 
 
 def _width(along: np.ndarray, sigma: float | np.ndarray, points: np.ndarray) -> np.ndarray:
