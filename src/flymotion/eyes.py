@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
-__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"]
+__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
 
 
 def acceptance_sigma(fwhm: float, interommatidial_angle: float = 1.0) -> float:
@@ -279,3 +279,10 @@ class Sphere:
         links = np.unique(np.sort(np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (0, 2), (1, 2))])), axis=0)
         lengths = np.linalg.norm(np.diff(self.directions[links], axis=1)[:, 0], axis=1)
         return links[lengths <= 2 * np.median(lengths)]
+
+
+def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
+    """Return the eye, or the line or grid of so many pixels."""
+    if isinstance(eye, tuple):
+        return Line(*eye) if len(eye) == 1 else Grid(*eye)
+    return eye

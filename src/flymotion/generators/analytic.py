@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.eyes import Eye, Grid, Line
+from flymotion.eyes import Eye, as_eye
 from flymotion.scenes import unit_vector
 
-__all__ = ["as_eye", "cosine", "derivative_operator", "interior"]
+__all__ = ["cosine", "derivative_operator", "interior"]
 
 
 def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.ndarray:
@@ -89,10 +89,3 @@ def interior(eye: Eye, margin: int) -> np.ndarray:
     if not inside.any():
         raise ValueError(f"frames of {eye.shape} have no pixel {margin} away from the border")
     return inside
-
-
-def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
-    """Return the eye, or the line or grid of so many pixels."""
-    if isinstance(eye, tuple):
-        return Line(*eye) if len(eye) == 1 else Grid(*eye)
-    return eye

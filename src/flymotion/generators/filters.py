@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from flymotion.eyes import as_eye
 from flymotion.frames import FramePairs
-from flymotion.generators.analytic import as_eye, cosine, derivative_operator, interior
+from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
 
 __all__ = ["Generators", "Match"]
