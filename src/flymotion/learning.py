@@ -17,7 +17,7 @@ from flymotion.render import sample_pairs
 from flymotion.scenes import FourierScene, photograph
 from flymotion.video import Movie, VideoError, _is_image, open_movie, read_movie
 
-__all__ = ["BUNDLED", "Detector", "describe", "eye_movements", "learn", "load_photographs"]
+__all__ = ["BUNDLED", "Described", "describe", "eye_movements", "learn", "load_photographs"]
 
 BUNDLED = "bundled"
 """Source that stands for the two photographs that come with scikit-learn, china.jpg and flower.jpg."""
@@ -34,7 +34,7 @@ N_PAIRS = 100_000
 Progress = Callable[[int, int | None], Any]
 
 
-class Detector(NamedTuple):
+class Described(NamedTuple):
     """One learned detector, in words and figures."""
 
     label: str
@@ -44,12 +44,12 @@ class Detector(NamedTuple):
     cosine: float
 
 
-def describe(learner: MotionLearner) -> list[Detector]:
+def describe(learner: MotionLearner) -> list[Described]:
     """Score each learned detector.
 
     Returns
     -------
-    list of Detector
+    list of Described
         The name and angle [deg] of its preferred direction, its mean response [per pixel per frame], the antisymmetric
         share of its operator, and that operator's cosine with the central-difference operator of the same direction.
     """
@@ -58,7 +58,7 @@ def describe(learner: MotionLearner) -> list[Detector]:
     analytic = np.stack([derivative_operator(generators.shape, angle) for angle in directions])
     cosines = np.diagonal(generators.cosines(analytic))
     columns = (learner.labels_, directions, learner.gain_, generators.antisymmetric_share(), cosines)
-    return [Detector(label, *map(float, figures)) for label, *figures in zip(*columns, strict=True)]
+    return [Described(label, *map(float, figures)) for label, *figures in zip(*columns, strict=True)]
 
 
 def learn(

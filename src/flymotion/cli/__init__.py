@@ -1,0 +1,21 @@
+"""The command line: parse, call, print."""
+
+from __future__ import annotations
+
+import click
+
+from flymotion import __version__
+from flymotion.cli.learning import learn
+from flymotion.cli.paper import reproduce
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """Learn to see motion the way the fly does."""
+
+
+for command in (reproduce, learn):
+    main.add_command(command)

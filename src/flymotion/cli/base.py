@@ -1,0 +1,66 @@
+"""What all commands share: errors in one line, a progress bar, tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+__all__ = ["figure", "one_line_errors", "progress_bar", "table"]
+
+
+class _Problem(click.ClickException):
+    """Something wrong with what was asked for: one line on stderr, exit status 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn what is wrong with the input into one line on stderr and exit status 2."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        if os.environ.get("FLYMOTION_TRACEBACK"):
+            raise
+        raise _Problem(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on stderr; silent where that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=None)
+
+        def advance(done: int, total: int | None, what: str | None = None) -> None:
+            bar.update(task, completed=done, total=total, description=what or title)
+
+        yield advance
+
+
+def table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
+    """Print a table; columns are names and how they are justified, "left" or "right"."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for name, justify in columns:
+        table.add_column(name, justify=justify, no_wrap=justify == "right")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    Console(width=console.width if console.is_terminal else 140).print(table)
+
+
+def figure(value: Any) -> str:
+    """Return a number in four digits, or a dash for none."""
+    return "-" if value is None else f"{value:.4g}"
