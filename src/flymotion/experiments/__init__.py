@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -101,26 +102,32 @@ def _config(module: Any, full: bool, n_seeds: int | None) -> Any:
 
 
 def _run(modules: dict[str, Any], configs: dict[str, Any], progress: Any, n_jobs: int) -> dict[str, Any]:
+    """Run experiments, the pieces of all in one queue, so that no core waits for another at the end of each."""
     from flymotion.experiments.work import on_cores
 
-    total = sum(len(module.jobs(configs[name])) for name, module in modules.items())
-    done, results = 0, {}
+    work = {name: module.jobs(configs[name]) for name, module in modules.items()}
+    titles = [title for name, pieces in work.items() for title in [_title(name, modules[name])] * len(pieces)]
+    done = 0
 
-    def tell(what: str) -> None:
-        if progress is not None:
-            progress(done, total, what)
+    def tell(n_done: int) -> None:
+        if progress is not None and titles:
+            progress(n_done, len(titles), titles[min(n_done, len(titles) - 1)])
 
-    for name, module in modules.items():
-        what = f"{', '.join(EXPERIMENTS[name])}: {(module.__doc__ or name).partition('(')[0].partition(':')[0].strip()}"
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        tell(done)
 
-        def one_more(what: str = what) -> None:
-            nonlocal done
-            done += 1
-            tell(what)
+    tell(0)
+    results = iter(on_cores(n_jobs, one_more)([piece for pieces in work.values() for piece in pieces]))
+    return {
+        name: module.run(configs[name], lambda pieces: islice(results, len(pieces))) for name, module in modules.items()
+    }
 
-        tell(what)
-        results[name] = module.run(configs[name], on_cores(n_jobs, one_more))
-    return results
+
+def _title(name: str, module: Any) -> str:
+    about = (module.__doc__ or name).partition("(")[0].partition(":")[0].strip()
+    return f"{', '.join(EXPERIMENTS[name])}: {about}"
 
 
 def _draw(results: dict[str, Any], out: Path) -> None:
