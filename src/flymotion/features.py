@@ -43,6 +43,10 @@ def alike(*factors: Any) -> list[Any]:
     return [xp.astype(factor, dtype, copy=False) for factor in floats]
 
 
+FORMED_FEATURES, FORMED_ENTRIES = 128, 2**24
+"""Most entries of one chi, and of all, that ``formed`` builds."""
+
+
 class OuterProducts:
     """Outer products ``chi_t = sum_r outer(u_tr, v_tr)``, held as factors.
 
@@ -339,6 +343,13 @@ def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProduct
 def as_features(x: Any) -> OuterProducts | Vectors:
     """Return samples as something with ``project``, ``gram``, ``accumulate`` and ``norms``."""
     return x if isinstance(x, OuterProducts | Vectors) else Vectors(x)
+
+
+def formed(samples: OuterProducts | Vectors) -> OuterProducts | Vectors:
+    """Return small chi as plain vectors, which algorithms that go over all samples many times go over faster."""
+    n_samples, n_features = samples.shape
+    small = n_features <= FORMED_FEATURES and n_samples * n_features <= FORMED_ENTRIES
+    return Vectors(samples.dense()) if small and isinstance(samples, OuterProducts) else samples
 
 
 def to_numpy(array: Any) -> np.ndarray:

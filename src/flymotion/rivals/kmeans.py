@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion._checks import accumulate, check_samples, generators_of, precision, project
-from flymotion.features import to_numpy
+from flymotion.features import formed, to_numpy
 from flymotion.scenes import as_generator
 
 __all__ = ["OuterProductKMeans"]
@@ -98,7 +98,7 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             value = getattr(self, name)
             if not (isinstance(value, (int, np.integer)) and value > 0):
                 raise ValueError(f"{name} is {value!r}; expected a positive whole number")
-        samples = check_samples(self, X, reset=True)
+        samples = formed(check_samples(self, X, reset=True))
         if len(samples) < self.n_clusters:
             raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")
         energy = to_numpy(samples.norms()).astype(float) ** 2

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion._checks import accumulate, check_samples, generators_of, precision, project
-from flymotion.features import to_numpy
+from flymotion.features import formed, to_numpy
 
 __all__ = ["OuterProductPCA"]
 
@@ -85,7 +85,7 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         if not (isinstance(self.n_components, (int, np.integer)) and self.n_components > 0):
             raise ValueError(f"n_components is {self.n_components!r}; expected a positive whole number")
-        samples = check_samples(self, X, reset=True)
+        samples = formed(check_samples(self, X, reset=True))
         energies, vectors = _eigen(samples, min(self.n_components, *samples.shape))
         rank = np.count_nonzero(energies > precision(samples) * max(energies.max(), 0))
         if rank < self.n_components:
