@@ -206,6 +206,8 @@ def filtered(step: Step, signals: np.ndarray, state: Any, dt: float) -> tuple[np
         line = np.concatenate([state, signals], axis=-2)
         n = signals.shape[-2]
         return line[..., :n, :], line[..., n:, :]
+    if not signals.shape[-2]:  # lfilter would return a state of uninitialised memory
+        return signals, state
     b, a = (c.astype(signals.dtype) for c in step.coefficients(dt))
     return lfilter(b, a, signals, axis=-2, zi=state)
 

@@ -1,4 +1,4 @@
-"""Correlators: detectors whose response is a product of signals, summed.
+"""Correlators: detectors whose response is a product of signals, summed; and one that normalises the sum.
 
 In all, f is the delayed signal of a photoreceptor and g the fast one, and the preferred direction leads from i - 1 over
 i to i + 1. Summed over a ring of photoreceptors, :func:`three_pixel`, :func:`hassenstein_reichardt` and
@@ -7,14 +7,22 @@ i to i + 1. Summed over a ring of photoreceptors, :func:`three_pixel`, :func:`ha
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
 
 from flymotion.detectors.base import Detector, Taps, along
-from flymotion.temporal import Chain, Gamma, GammaSlope, LowPass, Rectify, Step
+from flymotion.temporal import Chain, Delay, Gamma, GammaSlope, LowPass, Rectify, Step
 
-__all__ = ["hassenstein_reichardt", "shared_non_delay", "three_pixel"]
+__all__ = [
+    "hassenstein_reichardt",
+    "ridge_velocity",
+    "shared_non_delay",
+    "shared_non_delay_t4",
+    "shared_non_delay_t5",
+    "three_pixel",
+]
 
 
 def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptance: float = 5.7) -> Detector:
@@ -60,8 +68,8 @@ def hassenstein_reichardt(
     .. math:: R_i = f_i g_{i+1} - g_i f_{i+1}
 
     For a grating of wavelength L and contrast c, at a spacing d, its mean is :math:`c^2 |A| |B| \sin(2 \pi d / L)
-    \sin(\varphi_B - \varphi_A)`, with the gains and phases A and B of f and g; with one first-order low-pass it is largest
-    at :math:`1 / (2 \pi \tau)`, 1.06 Hz for 150 ms, and it inverts for L < 2 d.
+    \sin(\varphi_B - \varphi_A)`, with the gains and phases A and B of f and g; with one first-order low-pass it is
+    largest at :math:`1 / (2 \pi \tau)`, 1.06 Hz for 150 ms, and it inverts for L < 2 d.
 
     Parameters
     ----------
@@ -136,3 +144,134 @@ def shared_non_delay(
 
 def _shared_non_delay(tap: Taps) -> np.ndarray:
     return tap("fast") * (tap("delayed", -1) - tap("delayed", 1))
+
+
+def shared_non_delay_t4(
+    delayed: Chain = (Gamma(0.02),),
+    fast: Chain = (GammaSlope(0.02),),
+    *,
+    spacing: float = 5.1,
+    acceptance: float = 5.7,
+) -> Detector:
+    r"""Return the half-wave form of :func:`shared_non_delay` for T4 (Salazar-Gatzimas et al. 2018).
+
+    .. math:: R_i = f^+_{i-1} g^+_i - g^+_i f^-_{i+1}
+
+    with :math:`x = x^+ + x^-`: the negative part is negative, and both terms are positive. Of the four products of the
+    whole detector whose g is positive they are the two that motion in the preferred direction makes large; the other
+    two are T4's of the opposite direction. So T4 and T5, each less the same turned by 180 degrees, add up to the whole
+    detector at every position.
+
+    Parameters
+    ----------
+    delayed, fast : tuple of Step
+        Make f and g, as of :func:`shared_non_delay`.
+    spacing, acceptance : float
+        Of the eye that experiments give it [deg].
+    """
+    return _half_shared_non_delay(1, delayed, fast, spacing, acceptance)
+
+
+def shared_non_delay_t5(
+    delayed: Chain = (Gamma(0.02),),
+    fast: Chain = (GammaSlope(0.02),),
+    *,
+    spacing: float = 5.1,
+    acceptance: float = 5.7,
+) -> Detector:
+    r"""Return the half-wave form of :func:`shared_non_delay` for T5 (Salazar-Gatzimas et al. 2018).
+
+    .. math:: R_i = f^-_{i-1} g^-_i - g^-_i f^+_{i+1}
+
+    :func:`shared_non_delay_t4` with the opposite polarity of g; which two of the products with negative g belong to the
+    preferred direction then follows, and T5's response is T4's to inverted contrast.
+
+    Parameters
+    ----------
+    delayed, fast : tuple of Step
+        Make f and g, as of :func:`shared_non_delay`.
+    spacing, acceptance : float
+        Of the eye that experiments give it [deg].
+    """
+    return _half_shared_non_delay(-1, delayed, fast, spacing, acceptance)
+
+
+def _half_shared_non_delay(sign: int, delayed: Chain, fast: Chain, spacing: float, acceptance: float) -> Detector:
+    return Detector(
+        arms={
+            "fast": (*fast, Rectify(sign)),
+            "same": (*delayed, Rectify(sign)),
+            "opposite": (*delayed, Rectify(-sign)),
+        },
+        displacements=along(-1, 1),
+        combine=_half_of_shared_non_delay,
+        spacing=spacing,
+        acceptance=acceptance,
+        source="Salazar-Gatzimas, Agrochao, Fitzgerald & Clark 2018",
+    )
+
+
+def _half_of_shared_non_delay(tap: Taps) -> np.ndarray:
+    return tap("fast") * (tap("same", -1) + tap("opposite", 1))
+
+
+def ridge_velocity(
+    delayed: LowPass | Delay = LowPass(0.15),
+    *,
+    ridge: float = 0.01,
+    radius: int = 1,
+    spacing: float = 5.0,
+    acceptance: float = 5.7,
+) -> Detector:
+    r"""Return the ridge regression of the change in time on the slope in space (Suppl. C), a velocity [deg/s].
+
+    .. math:: \theta_i = - d \frac{\sum_j \Delta_t x_j \Delta_i x_j}{\sum_j (\Delta_i x_j)^2 + \lambda}, \quad
+        \Delta_t x = \frac{g - f}{\tau}, \quad \Delta_i x_j = \frac{f_{j+1} - f_{j-1}}{2}
+
+    over a window of pixels j about i, with the minus sign that the paper's minimum has and its printed form lacks; d
+    is the spacing. Where f is a low-pass its slope in time is :math:`\Delta_t x`, so that for content that moves
+    steadily and varies slowly from pixel to pixel the velocity is right at every speed; with a delay it is, while the
+    content moves by much less than a wavelength meanwhile. A ridge far above the sum of squares leaves the plain
+    correlation, :math:`-d \sum_j \Delta_t x_j \Delta_i x_j / \lambda`, the model of Fig. 2b.
+
+    Parameters
+    ----------
+    delayed : LowPass or Delay
+        Makes f, with the time :math:`\tau`; the paper's is a delay of one frame.
+    ridge : float
+        :math:`\lambda`, 0 or more [squared contrast per squared pixel spacing]; the paper gives no number. By default
+        it is reached by slopes of a tenth. Without contrast and ridge the velocity is 0.
+    radius : int
+        Pixels of the window to either side of the position; the slope needs one more.
+    spacing, acceptance : float
+        Of the eye that experiments give it [deg]; velocities are in terms of the spacing.
+
+    Raises
+    ------
+    ValueError
+        A ridge or radius below 0, or another kind of step.
+    """
+    if not (0 <= ridge < math.inf and radius >= 0):
+        raise ValueError(f"ridge is {ridge} and radius {radius}; expected finite numbers of 0 or more")
+    if not isinstance(delayed, (LowPass, Delay)):
+        raise ValueError(
+            f"delayed is {delayed}; expected a LowPass or a Delay, whose change over tau is a slope in time"
+        )
+    return Detector(
+        arms={"fast": (), "delayed": (delayed,)},
+        displacements=along(-radius - 1, radius + 1),
+        combine=partial(_ridge_velocity, tau=delayed.tau, ridge=ridge, spacing=spacing),
+        opponent=True,
+        spacing=spacing,
+        acceptance=acceptance,
+        source="Bahroun, Sengupta & Chklovskii 2019, Suppl. C",
+        unit="deg/s",
+    )
+
+
+def _ridge_velocity(tap: Taps, *, tau: float, ridge: float, spacing: float) -> np.ndarray:
+    fast, delayed = tap.all("fast"), tap.all("delayed")
+    change = (fast - delayed)[..., 1:-1] / tau
+    slope = (delayed[..., 2:] - delayed[..., :-2]) / 2
+    correlation, power = -(change * slope).sum(axis=-1), (slope**2).sum(axis=-1) + ridge
+    return spacing * np.divide(correlation, power, out=np.zeros_like(power), where=power > 0)
