@@ -1,0 +1,168 @@
+"""Photoreceptors: the noise of light and of sensors, and intensity made contrast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_non_negative
+
+from flymotion.photoreceptors.base import EarlyVision
+from flymotion.scenes import as_generator
+
+__all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
+
+
+class LogIntensity(EarlyVision):
+    r"""Logarithm of intensity above a floor, :math:`\log \max(x / f \bar x, 1)`: equal contrasts become equal steps.
+
+    Intensities at or below the floor, also negative ones, become 0. The mean :math:`\bar x` of the absolute intensities
+    fitted on sets the floor, so that the unit of intensity does not matter.
+
+    Parameters
+    ----------
+    floor : float
+        f: the floor, relative to the mean intensity. Through a fly's optics natural scenes are darkest at 0.01 or more,
+        even with the sun in view.
+
+    Attributes
+    ----------
+    floor_ : float
+        The floor in the unit of the frames; f itself where those fitted on are black.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``, for a floor that is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogIntensity(0.1).fit([[1.0]]).transform(0.1 * np.exp([[-1.0], [0.0], [1.0], [2.0]])).round(9).ravel()
+    array([0., 0., 1., 2.])
+    """
+
+    def __init__(self, floor: float = 1e-2) -> None:
+        self.floor = floor
+
+    def _fit(self, X: np.ndarray) -> None:
+        if not 0 < self.floor < np.inf:
+            raise ValueError(f"floor is {self.floor}; expected more than 0, finite")
+        self.floor_ = self.floor * (float(np.abs(X).mean(dtype=np.float64)) or 1.0)
+
+    def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
+        floor = frames[0].dtype.type(self.floor_)
+        return tuple(np.log(np.maximum(x, floor) / floor) for x in frames)
+
+
+class WeberContrast(EarlyVision):
+    r"""Weber contrast, :math:`(x - \bar x) / \bar x`: 0 at the mean intensity, -1 in the dark.
+
+    The mean is one for all pixels: a mean for each would remove what stands still.
+
+    Attributes
+    ----------
+    mean_ : float
+        :math:`\bar x`: mean of all intensities fitted on.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``, for negative intensities, or frames that are black. ``transform`` takes negative ones, as noise
+        makes them.
+
+    Examples
+    --------
+    >>> WeberContrast().fit([[2.0, 6.0]]).transform([[4.0, 6.0], [0.0, 2.0]])
+    array([[ 0. ,  0.5],
+           [-1. , -0.5]])
+    """
+
+    def _fit(self, X: np.ndarray) -> None:
+        check_non_negative(X, "WeberContrast, which expects intensities")
+        self.mean_ = float(X.mean(dtype=np.float64))
+        if not self.mean_ > 0:
+            raise ValueError("the frames are black, mean intensity 0; expected light to compare with")
+
+    def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
+        mean = frames[0].dtype.type(self.mean_)
+        return tuple((x - mean) / mean for x in frames)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class SensorNoise(EarlyVision):
+    r"""Noise, new for every frame and pixel: of sensors, :math:`x + \eta n`, or of light.
+
+    The noise of light is that of counting photons: a pixel of intensity x catches :math:`N \sim` Poisson
+    :math:`(x / \eta^2)` of them and shows :math:`\eta^2 N`, of mean x and standard deviation :math:`\eta \sqrt x`.
+
+    Parameters
+    ----------
+    level : float
+        :math:`\eta`: the standard deviation of the noise; of photon noise, at intensity 1 [units of the frames].
+    kind : {"gaussian", "photon"}
+        Sensors or light. Light has to be intensities, 0 or more.
+    random_state : int, Generator, RandomState or None
+        Source of the noise.
+
+    Attributes
+    ----------
+    generator_ : numpy Generator
+        Where the noise comes from. ``fit`` starts it, and every call of ``transform`` goes on from where the last one
+        ended: frames in any number of calls get the noise of one call.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``, for a negative level or an unknown kind; for negative intensities of light.
+
+    Notes
+    -----
+    The frames of a pair get noise of their own. Pairs of a movie share frames, so that noise belongs on the movie,
+    before :func:`~flymotion.frames.pair_up`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noisy = SensorNoise(0.1, "photon", random_state=0).fit_transform(np.full((100_000, 1), 4.0))
+    >>> round(float(noisy.mean()), 2), round(float(noisy.std()), 2)
+    (4.0, 0.2)
+    """
+
+    def __init__(self, level: float = 0.1, kind: str = "gaussian", random_state: Any = None) -> None:
+        self.level = level
+        self.kind = kind
+        self.random_state = random_state
+
+    def _fit(self, X: np.ndarray) -> None:
+        if not 0 <= self.level < np.inf:
+            raise ValueError(f"level is {self.level}; expected 0 or more, finite")
+        if self.kind not in ("gaussian", "photon"):
+            raise ValueError(f"kind is {self.kind!r}; expected 'gaussian' or 'photon'")
+        self._check(X)
+        self.generator_ = as_generator(self.random_state)
+
+    def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
+        x = np.stack(frames, axis=1)  # pair by pair, so that the noise does not depend on how a stream is cut
+        self._check(x)
+        return tuple(self._noisy(x.astype(np.float64)).astype(x.dtype).swapaxes(0, 1))
+
+    def _noisy(self, x: np.ndarray) -> np.ndarray:
+        if self.kind == "gaussian":
+            return x + self.level * self.generator_.standard_normal(x.shape)
+        photon = float(self.level) ** 2
+        return photon * self.generator_.poisson(x / photon) if photon > 0 else x
+
+    def _check(self, x: np.ndarray) -> None:
+        if self.kind == "photon":
+            check_non_negative(x, "SensorNoise of light, which expects intensities")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.positive_only = self.kind == "photon"
+        return tags

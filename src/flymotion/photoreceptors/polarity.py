@@ -1,0 +1,34 @@
+"""Polarity: the ON and the OFF pathway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flymotion.photoreceptors.base import EarlyVision
+
+__all__ = ["OnOff"]
+
+
+class OnOff(EarlyVision):
+    """Half-wave rectification into ON parts, ``max(x, 0)``, and OFF parts, ``max(-x, 0)``.
+
+    Frames get twice the pixels, the ON parts of all of them first; pairs come back flat. Their difference is the frame.
+
+    Examples
+    --------
+    >>> OnOff().fit_transform([[1.0, -2.0, 0.0]])
+    array([[1., 0., 0., 0., 2., 0.]])
+    """
+
+    def _fit(self, X: np.ndarray) -> None:
+        """Need nothing of the frames."""
+
+    def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)], axis=1) for x in frames)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the pixels, then of both their parts: ``x0_on``, ..., ``x0_off``, ..."""
+        names = super().get_feature_names_out(input_features)
+        return np.array([f"{name}_{part}" for part in ("on", "off") for name in names], dtype=object)
