@@ -2,8 +2,8 @@ r"""Scenes: what there is to see, static and continuous.
 
 A scene answers one question, ``sample(points, sigma)``: its intensity at ``points`` seen through a Gaussian acceptance
 function of standard deviation ``sigma``, both in pixel spacings of the eye; or through elliptic ones, a covariance for
-each frame, which is what a round one becomes when content zooms or shears. The answer is exact: gratings and edges in
-closed form, noise and photographs as Fourier series whose modes the optics damp by
+each frame, which is what a round one becomes when content zooms or shears. The answer is exact: gratings, edges and
+dots in closed form, noise and photographs as Fourier series whose modes the optics damp by
 :math:`\exp(-\sigma^2 \omega^2 / 2)`, summed at any points to 1e-12 by a nonuniform fast Fourier transform (finufft).
 No pixel values are ever interpolated.
 
@@ -13,12 +13,14 @@ direction, a unit vector (x forward, y left, z up), and their optics are in degr
 
 from flymotion.scenes.base import FlatScene, Scene, as_generator, unit_vector
 from flymotion.scenes.covariance import exponential_covariance, smooth_covariance
+from flymotion.scenes.dots import Dot
 from flymotion.scenes.fourier import ExponentialNoise, FourierScene, SmoothNoise, photograph
 from flymotion.scenes.sphere import SphericalNoise, SphericalScene, panorama, spherical_covariance
-from flymotion.scenes.straight import Bar, Edge, Grating
+from flymotion.scenes.straight import Bar, Edge, Grating, SquareGrating
 
 __all__ = [
     "Bar",
+    "Dot",
     "Edge",
     "ExponentialNoise",
     "FlatScene",
@@ -28,6 +30,7 @@ __all__ = [
     "SmoothNoise",
     "SphericalNoise",
     "SphericalScene",
+    "SquareGrating",
     "as_generator",
     "exponential_covariance",
     "panorama",

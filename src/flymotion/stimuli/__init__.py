@@ -4,10 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from flymotion.stimuli.bars import apparent_motion, flashed_bar, moving_bar, moving_edge
 from flymotion.stimuli.base import Drift, Part, Stimulus
-from flymotion.stimuli.gratings import drifting_grating
+from flymotion.stimuli.gratings import (
+    counterphase_grating,
+    drifting_grating,
+    opponent_gratings,
+    plaid,
+    reverse_phi,
+    square_grating,
+)
+from flymotion.stimuli.noise import glider, random_dots, ternary_noise
+from flymotion.stimuli.panoramas import rotating_panorama
+from flymotion.stimuli.paths import Cosine, Lives, Stepped, Table, Track, Turning, Window
+from flymotion.stimuli.velocity import velocity_noise, velocity_steps
 
-__all__ = ["STIMULI", "Drift", "Part", "Stimulus", "drifting_grating"]
+__all__ = [
+    "STIMULI",
+    "Cosine",
+    "Drift",
+    "Lives",
+    "Part",
+    "Stepped",
+    "Stimulus",
+    "Table",
+    "Track",
+    "Turning",
+    "Window",
+    "apparent_motion",
+    "counterphase_grating",
+    "drifting_grating",
+    "flashed_bar",
+    "glider",
+    "moving_bar",
+    "moving_edge",
+    "opponent_gratings",
+    "plaid",
+    "random_dots",
+    "reverse_phi",
+    "rotating_panorama",
+    "square_grating",
+    "ternary_noise",
+    "velocity_noise",
+    "velocity_steps",
+]
 
-STIMULI: dict[str, Callable[..., Stimulus]] = {"drifting-grating": drifting_grating}
+STIMULI: dict[str, Callable[..., Stimulus]] = {
+    constructor.__name__.replace("_", "-"): constructor
+    for constructor in (
+        drifting_grating,
+        square_grating,
+        counterphase_grating,
+        opponent_gratings,
+        plaid,
+        reverse_phi,
+        moving_edge,
+        moving_bar,
+        flashed_bar,
+        apparent_motion,
+        glider,
+        ternary_noise,
+        random_dots,
+        rotating_panorama,
+        velocity_steps,
+        velocity_noise,
+    )
+}
 """Stimuli by the names that commands know them by."""

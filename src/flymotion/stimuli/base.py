@@ -131,8 +131,9 @@ class Stimulus:
         t = np.arange(start, self.n_frames(dt) if stop is None else stop) * dt
         eye = as_eye(eye)
         movie = np.full((len(t), *eye.shape), float(self.mean))
+        eyes = {ndim: _InDegrees(eye, spacing, ndim) for ndim in {part.scene.ndim for part in self.parts}}
         for part in self.parts:
-            movie += part.frames(_InDegrees(eye, spacing, part.scene.ndim), t)
+            movie += part.frames(eyes[part.scene.ndim], t)
         return movie
 
     def stream(

@@ -1,0 +1,245 @@
+"""Random patterns with known correlations: gliders, ternary noise, and dots.
+
+Patterns of bars are endless across ``direction``, new every ``interval``, and tile ``extent`` degrees about the origin;
+beyond them all is at the mean. Bar x + 1 lies next to bar x along ``direction``, and step t + 1 follows step t.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from flymotion.scenes import Bar, Dot, as_generator
+from flymotion.stimuli.base import Part, Stimulus
+from flymotion.stimuli.paths import Lives, Table, positive
+
+__all__ = ["glider", "random_dots", "ternary_noise"]
+
+
+def glider(
+    *,
+    kind: str = "two-point",
+    parity: int = 1,
+    width: float = 5.0,
+    interval: float = 0.04,
+    direction: float = 0.0,
+    contrast: float = 0.5,
+    duration: float = 2.0,
+    extent: float = 120.0,
+    random_state: Any = 0,
+) -> Stimulus:
+    r"""Return random bars, bright and dark, whose products over one figure in space and time, the glider, are fixed.
+
+    With the sign s(x, t) = +1 or -1 of bar x at step t, and the parity p, at all x and t
+
+    ==========  =============================================  ==================================
+    two-point   :math:`s(x, t)\, s(x+1, t+1) = p`              moves along ``direction`` if p = 1
+    converging  :math:`s(x, t)\, s(x+1, t)\, s(x+1, t+1) = p`  two bars, then one
+    diverging   :math:`s(x, t)\, s(x, t+1)\, s(x+1, t+1) = p`  one bar, then two
+    ==========  =============================================  ==================================
+
+    and otherwise the pattern is random (Hu & Victor 2010; Clark et al. 2014). Three-point gliders have no correlation
+    between any two bars: what a detector that multiplies two signals responds to is not there.
+
+    Parameters
+    ----------
+    kind : {"two-point", "converging", "diverging"}
+        The glider.
+    parity : int
+        1 or -1.
+    width : float
+        Of a bar [deg].
+    interval : float
+        How long a pattern lasts [s].
+    direction : float
+        [deg]: 0 = right, 90 = up.
+    contrast : float
+        Michelson contrast: bars are ``contrast`` above or below the mean.
+    duration : float
+        [s].
+    extent : float
+        What the bars cover along ``direction``, at least, about the origin [deg].
+    random_state : int, Generator, RandomState or None
+        Source of the pattern.
+
+    Raises
+    ------
+    ValueError
+        An unknown kind, a parity that is not 1 or -1, a width, interval, duration or extent that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.eyes import Line
+    >>> glider(contrast=1.0, duration=0.12, random_state=2).movie(Line(4, sigma=0.0), dt=0.04)
+    array([[ 1.,  1.,  1., -1.],
+           [ 1.,  1.,  1.,  1.],
+           [-1.,  1.,  1.,  1.]])
+    """
+    positive(width=width, interval=interval, duration=duration, extent=extent)
+    _check_parity(parity)
+    s = _signs((_count(duration, interval), _count(extent, width)), random_state)  # (t, x)
+    if kind == "two-point":
+        for t in range(1, len(s)):
+            s[t, 1:] = parity * s[t - 1, :-1]
+    elif kind == "converging":
+        for t in range(1, len(s)):
+            s[t, 1:] = parity * s[t - 1, :-1] * s[t - 1, 1:]
+    elif kind == "diverging":
+        for x in range(1, s.shape[1]):
+            s[1:, x] = parity * s[:-1, x - 1] * s[1:, x - 1]
+    else:
+        raise ValueError(f"kind is {kind!r}; expected 'two-point', 'converging' or 'diverging'")
+    return Stimulus(_bars(contrast * s, width, interval, direction), duration)
+
+
+def ternary_noise(
+    *,
+    correlation_interval: float = 0.02,
+    parity: int = 1,
+    width: float = 5.0,
+    interval: float = 0.02,
+    direction: float = 0.0,
+    contrast: float = 0.5,
+    duration: float = 2.0,
+    extent: float = 120.0,
+    random_state: Any = 0,
+) -> Stimulus:
+    r"""Return bars of values -1, 0 and 1 that correlate at one displacement and one delay alone.
+
+    .. math:: s(x, t) = \tfrac{1}{2} [b(x, t) + p\, b(x - 1, t - k)]
+
+    with random b = +1 or -1 and k steps in ``correlation_interval`` (Salazar-Gatzimas et al. 2016). So s is 0 half of
+    the time and has a variance of 1/2; its correlation one bar along ``direction``, k steps later, is
+
+    .. math:: \langle s(x, t)\, s(x+1, t+k) \rangle = p / 4
+
+    a correlation coefficient of p / 2, and 0 at all other displacements.
+
+    Parameters
+    ----------
+    correlation_interval : float
+        Delay of the correlation, a whole number of intervals; below 0 the correlation is against ``direction`` [s].
+    parity : int
+        1 or -1.
+    width : float
+        Of a bar [deg].
+    interval : float
+        How long a pattern lasts [s].
+    direction : float
+        [deg]: 0 = right, 90 = up.
+    contrast : float
+        Michelson contrast: what s is multiplied by.
+    duration : float
+        [s].
+    extent : float
+        What the bars cover along ``direction``, at least, about the origin [deg].
+    random_state : int, Generator, RandomState or None
+        Source of the pattern.
+
+    Raises
+    ------
+    ValueError
+        A correlation interval that is no whole number of intervals, a parity that is not 1 or -1, a width, interval,
+        duration or extent that is not positive.
+    """
+    positive(width=width, interval=interval, duration=duration, extent=extent)
+    _check_parity(parity)
+    later = round(correlation_interval / interval)
+    if abs(correlation_interval / interval - later) > 1e-6:
+        raise ValueError(
+            f"a correlation interval of {correlation_interval:g} s is {correlation_interval / interval:g} intervals of "
+            f"{interval:g} s; expected a whole number"
+        )
+    n_steps, n_bars = _count(duration, interval), _count(extent, width)
+    b = _signs((n_steps + abs(later), n_bars + 1), random_state)
+    now, then = max(later, 0), max(-later, 0)
+    s = (b[now : now + n_steps, 1:] + parity * b[then : then + n_steps, :-1]) / 2
+    return Stimulus(_bars(contrast * s, width, interval, direction), duration)
+
+
+def _check_parity(parity: int) -> None:
+    if parity not in (1, -1):
+        raise ValueError(f"parity is {parity}; expected 1 or -1")
+
+
+def _count(whole: float, part: float) -> int:
+    """Return how many parts it takes to fill the whole, rounding aside."""
+    return math.ceil(whole / part - 1e-9)
+
+
+def _signs(shape: tuple[int, int], random_state: Any) -> np.ndarray:
+    return as_generator(random_state).choice([-1.0, 1.0], size=shape)
+
+
+def _bars(values: np.ndarray, width: float, interval: float, direction: float) -> tuple[Part, ...]:
+    """Return a row of bars side by side, in the order of ``direction``, of values of shape (n_steps, n_bars)."""
+    places = width * (np.arange(values.shape[1]) - (values.shape[1] - 1) / 2)
+    return tuple(
+        Part(Bar(width, float(place), 1.0, direction, ndim=2), gain=Table(course, interval))
+        for place, course in zip(places, values.T, strict=True)
+    )
+
+
+def random_dots(
+    *,
+    speed: float = 30.0,
+    direction: float = 0.0,
+    coherence: float = 1.0,
+    density: float = 0.01,
+    diameter: float = 5.0,
+    lifetime: float = 0.5,
+    contrast: float = 1.0,
+    duration: float = 2.0,
+    extent: float = 120.0,
+    random_state: Any = 0,
+) -> Stimulus:
+    """Return dots of a limited lifetime, some of which move together.
+
+    At the end of its life a dot is born again at a random place; first lives end at random times. Dots cover a square
+    field about the origin, evenly at any time: what leaves it comes back on the opposite side. There are none beyond.
+
+    Parameters
+    ----------
+    speed : float
+        Of all dots [deg/s].
+    direction : float
+        Of those that move together [deg]: 0 = right, 90 = up.
+    coherence : float
+        Share of these, 0 to 1, rounded to a whole dot; each of the others takes a new random direction in each life.
+    density : float
+        Dots per square degree.
+    diameter : float
+        Of a dot, a Gaussian, at half its height [deg].
+    lifetime : float
+        [s]; may be infinite.
+    contrast : float
+        Weber contrast of a dot's middle; dots add up.
+    duration : float
+        [s].
+    extent : float
+        Side of the field, which is turned with ``direction`` [deg].
+    random_state : int, Generator, RandomState or None
+        Source of places, times and directions.
+
+    Raises
+    ------
+    ValueError
+        A coherence outside 0 to 1; a density, diameter, lifetime, duration or extent that is not positive.
+    """
+    positive(density=density, diameter=diameter, duration=duration, extent=extent)
+    if not 0 <= coherence <= 1:
+        raise ValueError(f"coherence is {coherence}; expected a share of the dots, 0 to 1")
+    if not lifetime > 0:
+        raise ValueError(f"lifetime is {lifetime}; expected a positive number of seconds")
+    rng, scene = as_generator(random_state), Dot(diameter, contrast=contrast)
+    n_dots, n_lives = max(1, round(density * extent**2)), 1 + math.ceil(duration / lifetime)
+    births = rng.uniform(-extent / 2, extent / 2, (n_dots, n_lives, 2))
+    headings = rng.uniform(0, 2 * math.pi, (n_dots, n_lives))
+    headings[: round(coherence * n_dots)] = 0.0
+    velocities = speed * np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+    starts = np.zeros((n_dots, n_lives))
+    starts[:, 1:] = lifetime * (1 - rng.uniform(size=(n_dots, 1)) + np.arange(n_lives - 1))
+    paths = (Lives(*dot, extent, direction) for dot in zip(starts, births, velocities, strict=True))
+    return Stimulus(tuple(Part(scene, path) for path in paths), duration)
