@@ -27,6 +27,9 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "product_features": ("C14",),
     "offline_online": ("C26", "C35"),
     "optics": ("C28",),
+    "regression": ("C15", "C33"),
+    "global_motion": ("C17", "C18", "C19"),
+    "multiplication": ("C31",),
 }
 """Modules of this package, and the claims that each checks."""
 
@@ -145,6 +148,11 @@ def _draw(results: dict[str, Any], out: Path) -> None:
         ("turns", plots.draw_turns, "filters_turns.png"),
         ("large_motions", plots.draw_turned_bars, "turned_bars.png"),
         ("optics", plots.draw_motion_map, "motion_map.png"),
+        ("regression", plots.draw_regression, "regression.png"),
+        ("global_motion", plots.draw_contrast_response, "contrast_response.png"),
+        ("global_motion", plots.draw_oscillations, "oscillations.png"),
+        ("global_motion", plots.draw_velocity_tuning, "velocity_tuning.png"),
+        ("multiplication", plots.draw_products, "products.png"),
     ):
         if name in results:
             draw(results[name]).savefig(out / file, dpi=150)

@@ -7,17 +7,29 @@ from flymotion.plots.content import draw_content
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.eyes import draw_eye
 from flymotion.plots.filters import draw_filters, filter_sheet
+from flymotion.plots.global_motion import (
+    draw_contrast_response,
+    draw_oscillations,
+    draw_products,
+    draw_velocity_tuning,
+)
+from flymotion.plots.regression import draw_regression
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
 __all__ = [
     "draw_content",
+    "draw_contrast_response",
     "draw_eye",
     "draw_figure2",
     "draw_filters",
     "draw_motion_map",
+    "draw_oscillations",
+    "draw_products",
+    "draw_regression",
     "draw_speeds",
     "draw_transformations",
     "draw_turned_bars",
     "draw_turns",
+    "draw_velocity_tuning",
     "filter_sheet",
 ]

@@ -1,0 +1,121 @@
+"""Units that add their inputs and bend the sum multiply (C31)."""
+
+import io
+
+import numpy as np
+import pytest
+
+from flymotion.detectors import gruntman
+from flymotion.experiments import multiplication
+from flymotion.experiments.multiplication import STIMULI, UNITS, Config, shares
+from flymotion.eyes import Line
+from flymotion.plots.global_motion import draw_products
+
+SMALL = Config(n_seeds=1, n_speeds=50)
+SQUARED = list(UNITS).index("squared")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return multiplication.run(SMALL)
+
+
+@pytest.fixture
+def inputs():
+    """A change and two intensities, independent, in movies of motion right and left: the change turns with it."""
+    right, left = np.random.default_rng(0).standard_normal((2, 100, 400, 3))
+    return np.concatenate([right + np.array([0.5, 0.5, -0.5]), left + np.array([-0.5, 0.5, -0.5])])
+
+
+def test_rows_only_report(result):
+    rows = multiplication.check(result)
+    assert {row.holds for row in rows} == {None}
+    assert len({row.id for row in rows}) == len(rows) == 3 * len(UNITS) * len(STIMULI)
+    assert all(row.id.startswith("C31.") and np.isfinite(row.value) for row in rows)
+    assert {row.seeds for row in rows} == {0, SMALL.n_seeds}
+
+
+def test_the_difference_of_two_squared_sums_is_the_product(result):
+    """(f + g - f')^2 - (f' + g - f)^2 = 4 g (f - f'), at every moment (Gruntman's unit and half a wave are not)."""
+    for found in result.shares.values():
+        np.testing.assert_allclose(found.alone[0, SQUARED, 1], 1, rtol=1e-12)
+        np.testing.assert_allclose(found.quadratic[0, SQUARED], 1, rtol=1e-12)
+        assert (np.delete(found.alone[0, :, 1], SQUARED) < 0.9).all()
+
+
+def test_the_product_makes_all_direction_selectivity_of_squared_sums_for_gratings(result):
+    """Squares have the same mean both ways; products do not."""
+    found = result.shares["gratings"]
+    np.testing.assert_allclose(found.made[0, SQUARED], found.selectivity[0, SQUARED], rtol=1e-3)
+    assert found.selectivity[0, SQUARED] > 0.5
+
+
+def test_most_of_the_direction_selectivity_of_a_rectified_sum_is_the_product(result):
+    for found in result.shares.values():
+        assert 0.5 < found.made[0, 0] / found.selectivity[0, 0] < 1
+
+
+def test_conductances_hardly_multiply_at_low_contrast():
+    faint = multiplication.run(Config(n_seeds=1, n_speeds=4, noise_contrast=1e-3, contrasts=(1e-3,)))
+    unit = list(UNITS).index("gruntman")
+    for found in faint.shares.values():
+        assert found.single[0, unit] < 1e-6
+        assert found.quadratic[0, unit, 0] > 1 - 1e-6
+
+
+def test_conductances_are_read_from_voltages():
+    """E and I give the voltage back: 65 mV and -10 mV against a leak of 1; of the mirror image but for E's tails."""
+    movies, eye = np.random.default_rng(1).standard_normal((2, 40, 9)), Line(9, 0.5)
+
+    def respond(detector):
+        return detector(movies, 0.01, eye=eye, direction=[0.0, 180.0])
+
+    excited, own, others = np.moveaxis(multiplication._inputs_of_conductances(respond), -1, 0)
+    voltage, mirrored = np.moveaxis(respond(gruntman()), -1, 0)
+    np.testing.assert_allclose((65 * excited - 10 * own) / (1 + excited + own), voltage, atol=1e-12)
+    np.testing.assert_allclose((65 * excited - 10 * others) / (1 + excited + others), mirrored, atol=0.02)
+
+
+# -- regression ------------------------------------------------------------------------------------------------------
+
+
+def test_sums_and_squares_hold_no_product(inputs):
+    linear = inputs @ [1.0, -2.0, 3.0]
+    for output in (linear, linear + (inputs**2) @ [1.0, 2.0, -1.0] + inputs[..., 1] * inputs[..., 2]):
+        product, _, quadratic, made = shares(output, inputs)
+        np.testing.assert_allclose([product, quadratic, made], [0, 1, 0], atol=1e-12)
+
+
+def test_a_product_is_all_product(inputs):
+    output = inputs[..., 0] * (inputs[..., 1] - inputs[..., 2])
+    _, alone, quadratic, made = shares(output, inputs)
+    np.testing.assert_allclose([alone, quadratic], 1, rtol=1e-12)
+    np.testing.assert_allclose(made, output[:100].mean() - output[100:].mean(), rtol=1e-12)
+
+
+def test_the_share_is_that_of_the_variance():
+    """Of independent Gaussian inputs, 2 x0 x1 has the variance 4, and x2^2 + x2 the variance 3."""
+    x = np.random.default_rng(2).standard_normal((400, 1000, 3))
+    product, alone, quadratic, _ = shares(2 * x[..., 0] * x[..., 1] + x[..., 2] ** 2 + x[..., 2], x)
+    np.testing.assert_allclose([product, alone, quadratic], [4 / 7, 4 / 7, 1], atol=0.01)
+
+
+# -- sizes and figure ------------------------------------------------------------------------------------------------
+
+
+def test_noise_differs_by_seed_and_gratings_have_none(pickled):
+    jobs = pickled(multiplication.jobs(Config(n_seeds=2, n_speeds=5)))
+    _, one, other = (job().single for job in jobs)
+    assert not np.array_equal(one, other)
+    np.testing.assert_array_equal(one, jobs[1]().single)
+
+
+def test_quick_is_fewer_seeds():
+    assert Config.quick() == Config(n_seeds=2) != Config()
+
+
+def test_products_are_drawn_as_bars_of_every_unit(result):
+    figure = draw_products(result)
+    figure.savefig(io.BytesIO(), dpi=40)
+    assert [axes.get_title() for axes in figure.axes] == list(STIMULI.values())
+    assert all(len(axes.patches) == 3 * len(UNITS) for axes in figure.axes)
