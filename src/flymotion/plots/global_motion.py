@@ -145,7 +145,7 @@ def draw_products(result: MultiplicationResult) -> Figure:
             spread = np.abs(np.stack([values.min(axis=0), values.max(axis=0)]) - mean)
             axes.bar(x, mean, 0.25, yerr=spread, color=f"C{k}", label=label, error_kw={"linewidth": 1})
             for place, height, top in zip(x, mean, values.max(axis=0), strict=True):
-                axes.text(place, max(top, 0) + 0.02, f"{height:.2g}", ha="center", va="bottom", fontsize=8)
+                axes.text(place, max(top, 0) + 0.02, f"{height:.2f}", ha="center", va="bottom", fontsize=8)
         axes.set_xticks(
             range(len(UNITS)), [name.replace(" (", "\n(").replace("fied s", "fied\ns") for name in UNITS.values()]
         )
