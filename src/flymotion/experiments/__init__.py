@@ -27,7 +27,9 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "product_features": ("C14",),
     "offline_online": ("C26", "C35"),
     "optics": ("C28",),
+    "cartoon": ("C4",),
     "regression": ("C15", "C33"),
+    "equivalence": ("C16", "C20"),
     "global_motion": ("C17", "C18", "C19"),
     "multiplication": ("C31",),
 }
@@ -148,6 +150,8 @@ def _draw(results: dict[str, Any], out: Path) -> None:
         ("turns", plots.draw_turns, "filters_turns.png"),
         ("large_motions", plots.draw_turned_bars, "turned_bars.png"),
         ("optics", plots.draw_motion_map, "motion_map.png"),
+        ("cartoon", plots.draw_cartoon, "three_pixels.png"),
+        ("equivalence", plots.draw_equivalence, "equivalence.png"),
         ("regression", plots.draw_regression, "regression.png"),
         ("global_motion", plots.draw_contrast_response, "contrast_response.png"),
         ("global_motion", plots.draw_oscillations, "oscillations.png"),

@@ -4,6 +4,7 @@ Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot an
 """
 
 from flymotion.plots.content import draw_content
+from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.eyes import draw_eye
 from flymotion.plots.filters import draw_filters, filter_sheet
@@ -17,8 +18,10 @@ from flymotion.plots.regression import draw_regression
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
 __all__ = [
+    "draw_cartoon",
     "draw_content",
     "draw_contrast_response",
+    "draw_equivalence",
     "draw_eye",
     "draw_figure2",
     "draw_filters",

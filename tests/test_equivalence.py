@@ -1,0 +1,232 @@
+"""Equal in sum, unlike one by one (C16, C20): the claims at a small size, closed forms, and the figure."""
+
+import io
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from flymotion.detectors import hassenstein_reichardt, learned, shared_non_delay, three_pixel
+from flymotion.experiments import equivalence
+from flymotion.experiments.equivalence import movies, singles, statements, sums
+from flymotion.experiments.work import on_cores
+from flymotion.eyes import Line
+from flymotion.generators import Generators, derivative_operator
+from flymotion.plots.equivalence import draw_equivalence
+from flymotion.render import render
+from flymotion.scenes import Grating
+from flymotion.temporal import Delay, LowPass
+
+SMALL = equivalence.Config(n_seeds=1)
+TINY = equivalence.Config(n_seeds=2, n_frames=400, n_rows=2, n_pairs=2_000, fields=(8, 16), n=5)
+
+BOTH = pytest.mark.parametrize("step", [Delay(0.05), LowPass(0.15)], ids=["delay", "low-pass"])
+
+
+@pytest.fixture(scope="module")
+def result():
+    return equivalence.run(SMALL)
+
+
+@pytest.fixture
+def make_movie():
+    return lambda *shape, seed=0: np.random.default_rng(seed).standard_normal(shape)
+
+
+def test_claims_hold(result):
+    rows = equivalence.check(result)
+    assert [row for row in rows if row.holds is False] == []
+    assert {row.id for row in rows if row.holds} == {
+        "C16.identity", "C16.slope", "C16.learned", "C20.hrd", "C20.shared", "C20.learned", "C20.sums", "C20.theory",
+    }  # fmt: skip
+    assert len({row.id for row in rows}) == len(rows)
+    assert all(np.isfinite(row.value) for row in rows)
+
+
+def test_the_printed_boundary_is_not_the_rest(result):
+    assert result.fields.printed.min() > 0.1
+
+
+def test_quick_has_only_fewer_seeds():
+    full, quick = equivalence.Config(), equivalence.Config.quick()
+    differ = {f.name for f in fields(full) if getattr(full, f.name) != getattr(quick, f.name)}
+    assert differ == {"n_seeds"}
+    assert (len(equivalence.jobs(quick)), len(equivalence.jobs(full))) == (6, 30)
+
+
+def test_cores_give_the_same_in_the_same_order():
+    one, two = equivalence.run(TINY), equivalence.run(TINY, on_cores(2))
+    for part in ("singles", "fields", "learned"):
+        for a, b in zip(getattr(one, part), getattr(two, part), strict=True):
+            assert a.shape == b.shape
+            assert a.shape[0] == 2
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+# -- movies ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("speed", [0.05, 0.2, 0.5])
+def test_profiles_move_right_as_the_renderer_moves_scenes(speed):
+    scene, eye = Grating(7.0), Line(4, movies.WORLDS["L1"].sigma)
+    moved = movies.moving(movies._profile(scene, 12, 3.0), 4, 10, speed)
+    last = 3.0 + 1.5  # where the middle of the eye is in the last frame
+    poses = last + speed * np.arange(10)[::-1]
+    np.testing.assert_allclose(moved, render(scene, eye, poses[:, None]), atol=1e-12)
+    assert three_pixel(Delay(0.01))(moved, 0.01).mean() > 0
+
+
+def test_a_profile_is_never_left():
+    profile = np.arange(20.0 * 30)
+    assert len(movies.moving(profile, 4, 10_000, 0.5)) == (20 * 30 - 20 * 4) // 10
+    assert movies.moving(profile, 4, 10_000, 0.5).max() < 20 * 30
+
+
+def test_gratings_move_on_by_a_cycle():
+    movie = movies.grating(6.0, 25, 5, mean=1.0)
+    np.testing.assert_allclose(movie[25:], movie[:-25], atol=1e-12)
+    assert len(movie) == movies.SETTLED + 50
+    np.testing.assert_allclose(movie[-25:].mean(axis=0), 1.0, atol=1e-12)
+
+
+def test_correlation_of_a_constant_is_0():
+    t = np.linspace(0, 1, 50)
+    assert movies.correlation(t, 3 + 0 * t) == 0
+    assert movies.correlation(t, 3 + 1e-15 * t) == 0
+    np.testing.assert_allclose(movies.correlation(t, 1 - 2 * t), -1, atol=1e-12)
+
+
+def test_largest_is_of_size_and_keeps_its_sign():
+    np.testing.assert_array_equal(movies.largest([[0.5, 0.1], [-0.7, 0.05]]), [-0.7, 0.1])
+
+
+# -- sums --------------------------------------------------------------------------------------------------------
+
+
+def test_boundary_by_hand():
+    """Two centres: written out term by term."""
+    f, g = np.random.default_rng(0).standard_normal((2, 4))
+    three = (g[1] - f[1]) * (g[0] - g[2]) + (g[2] - f[2]) * (g[1] - g[3])
+    hrd = f[1] * g[2] - g[1] * f[2]
+    np.testing.assert_allclose(sums.boundary(f, g), three - hrd, atol=1e-13)
+
+
+@BOTH
+def test_sums_over_a_line_differ_by_the_boundary(make_movie, step):
+    movie = make_movie(60, 13)
+    assert sums._errors(movie, step)[0] < 1e-12
+    assert sums._errors(movie, step)[1] > 0.01
+
+
+@BOTH
+def test_sums_over_a_ring_are_equal(make_movie, step):
+    movie = make_movie(60, 13)
+    ring = np.concatenate([movie[:, -1:], movie, movie[:, :1]], axis=1)
+    three, hrd, shared = (
+        detector(ring, 0.01)[:, :13].sum(axis=1)
+        for detector in (three_pixel(step), hassenstein_reichardt(step), shared_non_delay((step,), ()))
+    )
+    np.testing.assert_allclose(three, hrd, atol=1e-12)
+    np.testing.assert_allclose(three, shared, atol=1e-12)
+    assert singles._ring_difference(movie, step) < 1e-12
+
+
+def test_shares_of_a_grating_fall_with_fields_of_whole_wavelengths():
+    """The boundary is the same, the sum grows with the field: exactly one over it."""
+    movie = movies.grating(8.0, 20, 70)[-40:]
+    mean, power = sums._sums(movie, Delay(0.05), (8, 16, 32, 64))
+    np.testing.assert_allclose(power, power[0], rtol=1e-9)
+    np.testing.assert_allclose(mean, mean[0] * np.array([1, 2, 4, 8]), rtol=1e-9)
+
+
+def test_sums_are_of_as_many_detectors_as_said(make_movie):
+    """Centres 7 to 12 of 20 pixels, HRDs between them, outer pixels 6 and 13."""
+    movie = make_movie(50, 20)
+    mean, power = sums._sums(movie, Delay(0.05), (5,))
+    hrd = hassenstein_reichardt(Delay(0.05))(movie, 0.01)
+    np.testing.assert_allclose(mean, hrd[:, 7:12].sum(axis=1).mean(), atol=1e-12)
+    three = three_pixel(Delay(0.05))(movie, 0.01)[:, 6:12].sum(axis=1)
+    np.testing.assert_allclose(power, ((three - hrd[:, 7:12].sum(axis=1)) ** 2).mean(), atol=1e-12)
+
+
+# -- learned filters ---------------------------------------------------------------------------------------------
+
+
+def test_the_toeplitz_antisymmetric_part_is_a_projection():
+    A = np.random.default_rng(0).standard_normal((6, 6))
+    T, weights = sums.toeplitz_antisymmetric(A)
+    np.testing.assert_allclose(T, -T.T)
+    np.testing.assert_allclose(sums.toeplitz_antisymmetric(T)[0], T, atol=1e-14)
+    np.testing.assert_allclose([np.ptp(np.diagonal(T, k)) for k in range(-5, 6)], 0, atol=1e-14)
+    np.testing.assert_allclose((T * (A - T)).sum(), 0, atol=1e-12)
+    np.testing.assert_allclose(T[1:, 0], weights)
+    np.testing.assert_allclose(sums._energies(A).sum(), 1)
+    np.testing.assert_allclose(sums._energies(derivative_operator((6,))), [1, 0, 0], atol=1e-14)
+
+
+def test_learned_filters_are_hrds_of_every_base(make_movie):
+    """Written out: f is the frame before, g the frame after, both seen by one patch."""
+    T, weights = sums.toeplitz_antisymmetric(np.random.default_rng(1).standard_normal((5, 5)))
+    movie = make_movie(9, 5)
+    f, g = movie[:-1], movie[1:]
+    hrds = sum(
+        c * sum(f[:, i] * g[:, i + k] - g[:, i] * f[:, i + k] for i in range(5 - k)) for k, c in enumerate(weights, 1)
+    )
+    found = learned(Generators(T[None], (5,)), Delay(0.01))(movie, 0.01)[1:, 0, 0]
+    np.testing.assert_allclose(found, hrds, atol=1e-12)
+
+
+@BOTH
+def test_errors_of_patch_and_ring_vanish(make_movie, step):
+    movie, A = make_movie(60, 9), np.random.default_rng(1).standard_normal((5, 5))
+    assert sums._as_hrds(A, movie, step) < 1e-12
+
+
+def test_what_is_antisymmetric_but_not_everywhere_alike_vanishes_from_a_ring(make_movie):
+    """Sums over a ring see only the sums of diagonals."""
+    A = np.random.default_rng(1).standard_normal((5, 5))
+    np.testing.assert_allclose(sums._whole(A - A.T, make_movie(60, 9), Delay(0.05)), 1, atol=1e-12)
+
+
+# -- single detectors --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relative", [0.25, 0.5, 1.0, 2.0])
+def test_theory_of_gratings(relative):
+    """-sin(omega tau / 2) for a delay; near 0 for a low-pass, exactly so as frames get shorter."""
+    cycle = movies.period(5.0, relative)
+    np.testing.assert_allclose(singles.shared_line_theory(Delay(0.05), cycle), -np.sin(np.pi * 5 / cycle), atol=1e-12)
+    assert abs(singles.shared_line_theory(LowPass(0.15), 1000)) < 0.01
+
+
+@BOTH
+def test_one_detector_on_a_grating_is_as_theory_says(step):
+    cycle = 40
+    hrd, shared = singles._compare(movies.grating(9.0, cycle, 4), step, movies.SETTLED)
+    assert hrd == 0
+    np.testing.assert_allclose(shared, singles.shared_line_theory(step, cycle), atol=1e-9)
+
+
+def test_the_hrd_is_compared_on_its_better_side():
+    outputs = np.stack([np.arange(5.0), [0, 1, 0, 1, 0.0], -np.arange(5.0), [1.0, 0, 0, 0, 0]], axis=1)
+    np.testing.assert_allclose(singles._correlations(outputs)[0], -1)
+
+
+def test_jobs_are_pieces_of_all_parts():
+    assert [piece.func for piece in equivalence.jobs(SMALL)] == [
+        statements.compare_singles,
+        statements.sum_fields,
+        statements.compare_learned,
+    ]
+
+
+# -- figure ------------------------------------------------------------------------------------------------------
+
+
+def test_figure_shows_one_of_each_and_sums(result):
+    figure = draw_equivalence(result)
+    figure.savefig(io.BytesIO(), dpi=40)
+    *panels, shares = figure.axes
+    assert [len(axes.lines) for axes in panels] == [4, 4, 4, 4]
+    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), result.singles.outputs[0, 0, 0, 0])
+    np.testing.assert_array_equal(shares.lines[0].get_ydata(), equivalence.boundary_shares(result.fields)[0])
