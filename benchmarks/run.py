@@ -236,6 +236,29 @@ def hexagon() -> Iterator[Row]:
     yield row("hexagon", learned - start, 90.0, "s", f"{note}{right:.3f} of single pairs right")
 
 
+def lab() -> Iterator[Row]:
+    from flymotion.detectors import DETECTORS
+    from flymotion.stimuli import drifting_grating
+    from flymotion.tuning import tune
+
+    design = {
+        "temporal_frequency": np.geomspace(0.25, 16, 12),
+        "wavelength": np.geomspace(10, 90, 12),
+        "direction": 30.0 * np.arange(12),
+    }
+    start = time.perf_counter()
+    tune(DETECTORS["conductance-t4"](), drifting_grating, design, dt=1e-3, repeats=1)
+    seconds = time.perf_counter() - start
+    note = "conductance T4, 12 frequencies x 12 wavelengths x 12 directions, 2 s at 1 ms each, against the bound"
+    yield row("lab.map", seconds, 10.0, "s", note)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "flymotion", "compare", "--out", folder]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - start
+    yield row("lab.compare", seconds, 60.0, "s", f"flymotion compare, {len(DETECTORS)} detectors, against the bound")
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -244,6 +267,7 @@ BENCHMARKS = {
     "memory": memory,
     "import": imports,
     "hexagon": hexagon,
+    "lab": lab,
 }
 
 

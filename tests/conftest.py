@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from flymotion.cli import main
 from flymotion.eyes import Line
 from flymotion.features import OuterProducts
 from flymotion.motions import Translation
@@ -79,3 +80,16 @@ def make_noise_pairs():
 def pickled():
     """Send an object through pickle and back."""
     return lambda thing: pickle.loads(pickle.dumps(thing))
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command as a shell would; returns exit status, stdout and stderr."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments], prog_name="flymotion")
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, printed.err
+
+    return call

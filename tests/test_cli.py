@@ -16,19 +16,6 @@ from flymotion.video import VideoError
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command as a shell would; returns exit status, stdout and stderr."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments], prog_name="flymotion")
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return call
-
-
-@pytest.fixture
 def write_frames(tmp_path):
     """Write a folder of frames of noise that moves right, and return it."""
 

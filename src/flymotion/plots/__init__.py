@@ -16,9 +16,11 @@ from flymotion.plots.global_motion import (
 )
 from flymotion.plots.regression import draw_regression
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
+from flymotion.plots.tuning import draw_comparison, draw_sheet, draw_tuning
 
 __all__ = [
     "draw_cartoon",
+    "draw_comparison",
     "draw_content",
     "draw_contrast_response",
     "draw_equivalence",
@@ -29,8 +31,10 @@ __all__ = [
     "draw_oscillations",
     "draw_products",
     "draw_regression",
+    "draw_sheet",
     "draw_speeds",
     "draw_transformations",
+    "draw_tuning",
     "draw_turned_bars",
     "draw_turns",
     "draw_velocity_tuning",

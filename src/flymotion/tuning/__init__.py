@@ -1,7 +1,32 @@
-"""Tuning curves: what a detector answers to the classic experiments, labelled, with units."""
+"""Tuning curves: what a detector answers to the classic experiments, labelled, with units, and what sums them up."""
 
 from __future__ import annotations
 
 from flymotion.tuning.base import UNITS, eye_for, tune
+from flymotion.tuning.experiments import EXPERIMENTS, Experiment, experiment
+from flymotion.tuning.measures import (
+    Peak,
+    Selectivity,
+    direction_selectivity,
+    half_width,
+    peak,
+    preferred_direction,
+)
+from flymotion.tuning.sheet import Characterisation, characterise
 
-__all__ = ["UNITS", "eye_for", "tune"]
+__all__ = [
+    "EXPERIMENTS",
+    "UNITS",
+    "Characterisation",
+    "Experiment",
+    "Peak",
+    "Selectivity",
+    "characterise",
+    "direction_selectivity",
+    "experiment",
+    "eye_for",
+    "half_width",
+    "peak",
+    "preferred_direction",
+    "tune",
+]

@@ -10,27 +10,36 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from flymotion.detectors import Detector
 from flymotion.eyes import Eye, Grid, acceptance_sigma
-from flymotion.stimuli import Stimulus
+from flymotion.scenes import Grating
+from flymotion.stimuli import Drift, Part, Stimulus
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["UNITS", "eye_for", "tune"]
+__all__ = ["UNITS", "check_parameters", "eye_for", "tune"]
 
 UNITS = {
     "contrast": "1",
     "correlation_interval": "s",
     "delay": "s",
+    "diameter": "deg",
     "direction": "deg",
     "duration": "s",
+    "interval": "s",
+    "lifetime": "s",
+    "on_time": "s",
+    "onset": "s",
     "phase": "rad",
+    "position": "deg",
+    "separation": "deg",
     "speed": "deg/s",
     "temporal_frequency": "Hz",
     "time": "s",
@@ -39,7 +48,7 @@ UNITS = {
 }
 """Units of the parameters of stimuli."""
 
-BATCH = 2**22
+BATCH = 2**20
 """Numbers that the movies shown at once may hold."""
 
 
@@ -112,11 +121,12 @@ def tune(
     import xarray as xr
 
     names, repeated = list(design), _repeated(stimulus, design, repeats)
-    _check(stimulus, names)
+    check_parameters(stimulus, names)
     eye = eye_for(detector) if eye is None else eye
     points = [dict(zip(names, values, strict=True)) for values in itertools.product(*design.values())]
     means, courses = [], []
-    for movies in _movies([stimulus(**point, **again) for point in points for again in repeated], eye, detector, dt):
+    shows = ([stimulus(**point, **again) for again in repeated] for point in points)
+    for movies in _movies(shows, eye, detector.spacing, dt):
         n_frames = movies.shape[1]
         if n_frames * dt <= settle:
             raise ValueError(f"a stimulus lasts {n_frames * dt:g} s, and responses settle for {settle:g} s")
@@ -137,7 +147,7 @@ def tune(
     data = {"response": variable(means, units)}
     coordinates: dict[str, Any] = {n: (n, list(v), {"units": UNITS.get(n, "1")}) for n, v in design.items()}
     if units:
-        coordinates["preferred"] = ("unit", list(detector.directions), {"units": "deg"})
+        coordinates["preferred"] = ("unit", [(d + direction) % 360 for d in detector.directions], {"units": "deg"})
     if keep_time:
         data["course"] = variable(courses, ["time", *units])
         coordinates["time"] = ("time", np.arange(courses[0].shape[1]) * dt, {"units": "s"})
@@ -152,26 +162,70 @@ def tune(
 
 
 def _repeated(stimulus: Callable[..., Stimulus], design: Mapping[str, Any], repeats: int) -> list[dict[str, Any]]:
-    free = set(inspect.signature(stimulus).parameters).difference(design)
+    fixed = getattr(stimulus, "keywords", {})  # of functools.partial
+    free = set(inspect.signature(stimulus).parameters).difference(design, fixed)
     if "phase" in free:
         return [{"phase": 2 * math.pi * k / repeats} for k in range(repeats)]
     return [{"random_state": k} for k in range(repeats)] if "random_state" in free else [{}]
 
 
-def _check(stimulus: Callable[..., Stimulus], names: Sequence[str]) -> None:
+def check_parameters(stimulus: Callable[..., Stimulus], names: Iterable[str]) -> None:
+    """Check that a stimulus has parameters of these names.
+
+    Raises
+    ------
+    ValueError
+        If not; it says which there are.
+    """
     known = inspect.signature(stimulus).parameters
     if unknown := sorted(set(names).difference(known)):
         raise ValueError(f"the stimulus has no parameter {', '.join(unknown)}; it has {', '.join(sorted(known))}")
 
 
-def _movies(stimuli: Sequence[Stimulus], eye: Eye, detector: Detector, dt: float) -> Iterator[np.ndarray]:
-    """Render stimuli of one length together, as many as a batch holds, in order; shape (n, n_frames, *eye.shape)."""
-    for n_frames, alike in itertools.groupby(stimuli, key=lambda s: s.n_frames(dt)):
-        size = max(1, BATCH // (n_frames * math.prod(eye.shape)))
-        for some in _batched(alike, size):
-            yield np.stack([s.movie(eye, dt, spacing=detector.spacing) for s in some])
+def _movies(shows: Iterable[list[Stimulus]], eye: Eye, spacing: float, dt: float) -> Iterator[np.ndarray]:
+    """Render what lasts equally long together, as much as a batch holds, in order; shape (n, n_frames, *eye.shape).
+
+    Stimuli come as lists, one a point of the design, of those that differ in phase or seed only.
+    """
+    for (n_frames, n), alike in itertools.groupby(shows, key=lambda show: (show[0].n_frames(dt), len(show))):
+        size = max(1, BATCH // (n * n_frames * math.prod(eye.shape)))
+        while some := list(itertools.islice(alike, size)):
+            yield np.concatenate([_rendered(show, eye, spacing, dt) for show in some])
 
 
-def _batched(items: Iterator[Stimulus], size: int) -> Iterator[list[Stimulus]]:
-    while batch := list(itertools.islice(items, size)):
-        yield batch
+def _rendered(show: list[Stimulus], eye: Eye, spacing: float, dt: float) -> np.ndarray:
+    r"""Render stimuli of one length, shape (n, n_frames, *eye.shape); what differs in the phase of gratings only, fast.
+
+    A grating of phase p is :math:`\cos(p)` times that of phase 0 plus :math:`\sin(p)` times that of phase
+    :math:`\pi / 2`, so two renderings do for all.
+    """
+    first, phases = show[0], _phases(show)
+    if phases is None:
+        return np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in show])
+    movies = np.full((len(show), first.n_frames(dt), *eye.shape), first.mean, dtype=float)
+    for part, angles in zip(first.parts, phases.T, strict=True):
+        both = [Stimulus((_at_phase(part, angle),), first.duration) for angle in (0.0, math.pi / 2)]
+        basis = np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in both])
+        movies += np.tensordot(np.stack([np.cos(angles), np.sin(angles)], axis=1), basis, 1)
+    return movies
+
+
+def _phases(show: list[Stimulus]) -> np.ndarray | None:
+    """Return the phases of stimuli that differ in nothing else, shape (n, n_parts); None of what is not so simple."""
+    if len(show) < 3 or not all(_is_plain(part) for stimulus in show for part in stimulus.parts):
+        return None
+    still = [[_at_phase(part, 0.0) for part in stimulus.parts] for stimulus in show]
+    what = [(stimulus.mean, [(p.scene, p.path) for p in parts]) for stimulus, parts in zip(show, still, strict=True)]
+    if not what[0][1] or any(other != what[0] for other in what):
+        return None
+    return np.array([[cast(Grating, part.scene).phase for part in stimulus.parts] for stimulus in show])
+
+
+def _is_plain(part: Part) -> bool:
+    """Whether a part is a grating of mean 0 that drifts or stands."""
+    moves = part.path is None or isinstance(part.path, Drift)
+    return moves and part.gain is None and isinstance(part.scene, Grating) and part.scene.mean == 0
+
+
+def _at_phase(part: Part, phase: float) -> Part:
+    return replace(part, scene=replace(cast(Grating, part.scene), phase=phase))

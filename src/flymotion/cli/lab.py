@@ -1,0 +1,196 @@
+"""``flymotion tune``, ``compare``, ``detectors`` and ``stimuli``: the motion lab."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from flymotion.cli.base import figure, one_line_errors, progress_bar, table
+
+__all__ = ["compare", "detectors", "stimuli", "tune"]
+
+MEASURES = {
+    "PD [deg]": ("preferred_direction", None),
+    "half-width": ("half_width", None),
+    "DSI": ("dsi", None),
+    "1-ND/PD": ("dsi_over_preferred", None),
+    "TF [Hz]": ("temporal_frequency", None),
+    "exponent": ("contrast_exponent", None),
+    "reverse-phi": ("reverse_phi", "phi"),
+    "glider 2-": ("two_point_negative", "two_point_positive"),
+    "3 conv.": ("converging_positive", "two_point_positive"),
+    "3 div.": ("diverging_positive", "two_point_positive"),
+}
+"""What a table calls the numbers of a characterisation that it shows, and what each is divided by."""
+
+LEGEND = (
+    "half-width of direction tuning in deg; DSI (PD-ND)/(PD+ND), rectified; TF of the largest response; exponent of "
+    "contrast where it is low; net responses (preferred less null motion): reverse-phi over phi; over that to the "
+    "positive two-point glider, those to the negative one and to three-point ones, converging and diverging"
+)
+
+
+@click.command()
+def detectors() -> None:
+    """List the detectors, with their parameters and sources."""
+    from flymotion.detectors import DETECTORS
+
+    rows = [[name, _parameters(make), make().source] for name, make in DETECTORS.items()]
+    table([("detector", "left"), ("parameters", "left"), ("source", "left")], rows)
+
+
+@click.command()
+def stimuli() -> None:
+    """List the stimuli, with their parameters."""
+    from flymotion.stimuli import STIMULI
+
+    table(
+        [("stimulus", "left"), ("what it is", "left"), ("parameters", "left")],
+        [[name, _summary(make), _parameters(make)] for name, make in STIMULI.items()],
+    )
+
+
+def _summary(make: Callable[..., Any]) -> str:
+    return (inspect.getdoc(make) or "").partition("\n\n")[0].removeprefix("Return ").replace("``", "").rstrip(".")
+
+
+def _parameters(make: Callable[..., Any]) -> str:
+    """Return parameters and their defaults; those that are None by default by name alone."""
+    shown = inspect.signature(make).parameters.values()
+    return ", ".join(p.name if p.default is None else f"{p.name} {_brief(p.default)}" for p in shown)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_brief, value))})"
+    if is_dataclass(value):
+        given = [getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != f.default]
+        return f"{type(value).__name__}({', '.join(map(_brief, given))})"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@click.command()
+@click.argument("detector", metavar="DETECTOR|MODEL")
+@click.option(
+    "--experiment", "names", multiple=True, help="One of the experiments; may be given again. All by default."
+)
+@click.option("--recording", metavar="FILE", help='Direction tuning to compare with: a CSV file, or "published".')
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-tuning", show_default=True)
+def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path) -> None:
+    """Run the classic experiments on DETECTOR (see "flymotion detectors") or on a learned MODEL, a file.
+
+    Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT.
+    """
+    from flymotion import plots
+    from flymotion.tuning import EXPERIMENTS, experiment
+
+    with one_line_errors():
+        if unknown := [name for name in names if name not in EXPERIMENTS]:
+            raise ValueError(f"there is no experiment {unknown[0]!r}; expected one of {', '.join(EXPERIMENTS)}")
+        made, stem = _detector(detector), Path(detector).stem
+        wanted = names or tuple(EXPERIMENTS)
+        out.mkdir(parents=True, exist_ok=True)
+        with progress_bar("tuning") as progress:
+            for k, name in enumerate(wanted):
+                progress(k, len(wanted), name)
+                results = experiment(name, made)
+                path = out / f"{stem}-{name}.nc"
+                results.to_netcdf(path, engine="scipy")
+                plots.draw_tuning(results, name).savefig(path.with_suffix(".png"), dpi=150)
+                click.echo(f"{path}\n{path.with_suffix('.png')}")
+        if recording is not None:
+            _beside(made, recording, out / f"{stem}-recording.png")
+
+
+def _beside(detector: Any, recording: str, path: Path) -> None:
+    from flymotion import plots, recordings
+    from flymotion.tuning import experiment
+
+    recorded = recordings.published() if recording == "published" else recordings.read_recording(recording)
+    both = recordings.compare(experiment("direction", detector), recorded)
+    plots.draw_comparison(both).savefig(path, dpi=150)
+    measured = ("correlation", "correlation_cosine")
+    table(
+        [
+            ("cell", "left"),
+            ("correlation", "right"),
+            ("of a cosine", "right"),
+            ("half-width [deg]", "right"),
+            ("model's", "right"),
+            ("DSI", "right"),
+            ("model's", "right"),
+        ],
+        [
+            [str(cell), *(figure(float(both[name].sel(cell=cell))) for name in measured)]
+            + [figure(float(both[name].sel(cell=cell, curve=c))) for name in ("half_width", "dsi") for c in CURVES]
+            for cell in both.cell.values
+        ],
+    )
+    click.echo(path)
+
+
+CURVES = ("recording", "model")
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[DETECTOR|MODEL]...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-tuning", show_default=True)
+def compare(names: tuple[str, ...], out: Path) -> None:
+    """Put detectors side by side: all, or those named, or learned models.
+
+    Prints a table and writes one sheet of figures, compare.png, into the folder OUT.
+    """
+    from flymotion import plots
+    from flymotion.detectors import DETECTORS
+    from flymotion.experiments.work import on_cores
+    from flymotion.tuning import characterise
+
+    with one_line_errors():
+        made = {Path(name).stem: _detector(name) for name in names or DETECTORS}
+        with progress_bar("comparing") as progress:
+            done = 0
+
+            def one_more() -> None:
+                nonlocal done
+                done += 1
+                progress(done, len(made), list(made)[min(done, len(made) - 1)])
+
+            progress(0, len(made), next(iter(made)))
+            work = [partial(characterise, detector) for detector in made.values()]
+            results = dict(zip(made, on_cores(2, one_more)(work), strict=True))
+        out.mkdir(parents=True, exist_ok=True)
+        plots.draw_sheet(results).savefig(out / "compare.png", dpi=110)
+    table(
+        [("detector", "left"), *((title, "right") for title in MEASURES)],
+        [row for name, each in results.items() for row in _rows(name, each.numbers)],
+    )
+    click.echo(f"{LEGEND}\n{out / 'compare.png'}")
+
+
+def _rows(name: str, numbers: Any) -> list[list[str]]:
+    """Return one row a unit."""
+    if "unit" in numbers.dims:
+        units = range(numbers.sizes["unit"])
+        return [row for k in units for row in _rows(f"{name} {k + 1}", numbers.isel(unit=k))]
+    values = [numbers[key] / (1 if over is None else numbers[over]) for key, over in MEASURES.values()]
+    return [[name, *(f"{float(value):.3g}" for value in values)]]
+
+
+def _detector(name: str) -> Any:
+    """Return a detector by its name, or of a model file."""
+    from flymotion import models
+    from flymotion.detectors import DETECTORS, learned
+
+    known: Mapping[str, Callable[[], Any]] = DETECTORS
+    if name in known:
+        return known[name]()
+    if not Path(name).exists():
+        raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
+    learner = models.load(name)
+    return learned(learner.generators_, feature=learner.feature)

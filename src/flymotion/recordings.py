@@ -1,0 +1,283 @@
+"""Recordings of cells, and how near a detector's tuning comes to them.
+
+A recording is an xarray Dataset whose ``response`` has the dimensions ``cell`` and that of the tuning curve, e.g.
+``direction`` [deg], 0 = right, 90 = up.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from flymotion.temporal import Chain, LowPass, filtered, start
+from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["compare", "gcamp", "published", "read_recording"]
+
+
+def published() -> xr.Dataset:
+    """Return the calcium responses of T4a-d and T5a-d to gratings in 12 directions (Maisak et al. 2013, Fig. 3).
+
+    As digitised by the authors of flyvis (MIT licence). Cells of type a prefer motion to the
+    left, b to the right, c upwards, d downwards.
+
+    Examples
+    --------
+    >>> recording = published()
+    >>> recording.cell.values.tolist()
+    ['T4a', 'T4b', 'T4c', 'T4d', 'T5a', 'T5b', 'T5c', 'T5d']
+    >>> float(recording.response.sel(cell="T4a", direction=180))
+    1.0
+    """
+    name = "recordings_maisak2013.csv"
+    text = resources.files("flymotion").joinpath(name).read_text(encoding="utf-8")
+    recording = _parsed(text, name)
+    named = {"a": 180.0, "b": 0.0, "c": 90.0, "d": 270.0}
+    preferred = [named[cell[-1]] for cell in recording.cell.values]
+    source = "Maisak et al. 2013, Fig. 3, as digitised by the authors of flyvis (MIT licence)"
+    return recording.assign_coords(preferred=("cell", preferred, {"units": "deg"})).assign_attrs(source=source)
+
+
+def read_recording(source: Any) -> xr.Dataset:
+    """Read a recording from a CSV file; an xarray object is passed on.
+
+    The first row has names. The first column is the axis, named like the parameter of a stimulus, with its unit if it
+    has one: ``direction [deg]`` or ``direction_deg``; every other column is a cell. Empty lines, and those that begin
+    with ``#``, are left out.
+
+    Parameters
+    ----------
+    source : path, Dataset or DataArray
+        Where the recording is. Of a DataArray the dimension that is not ``cell`` is the axis.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``response``, dimensions ``cell`` and the axis.
+
+    Raises
+    ------
+    ValueError
+        A file that is no such table; names the file and the line.
+    """
+    if hasattr(source, "data_vars"):
+        return _checked(source)
+    if hasattr(source, "dims"):
+        return _checked(source.to_dataset(name="response"))
+    path = Path(source)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8; expected a table of comma-separated values") from None
+    return _parsed(text, str(path)).assign_attrs(source=path.name)
+
+
+def _checked(recording: xr.Dataset) -> xr.Dataset:
+    if "response" not in recording:
+        raise ValueError(f"the recording has {', '.join(map(str, recording)) or 'no variables'}; expected response")
+    return recording if "cell" in recording.response.dims else recording.expand_dims(cell=["recording"])
+
+
+def _parsed(text: str, name: str) -> xr.Dataset:
+    import xarray as xr
+
+    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    rows = [
+        (k, [entry.strip() for entry in row])
+        for (k, _), row in zip(lines, csv.reader(line for _, line in lines), strict=True)
+    ]
+    if len(rows) < 3:
+        raise ValueError(f"{name} has {len(rows)} line(s); expected names, and two or more lines of numbers")
+    axis, unit = _named(rows[0][1][0])
+    cells = rows[0][1][1:]
+    if not axis or not cells or not all(cells) or len(set(cells)) < len(cells) or _is_number(rows[0][1][0]):
+        raise ValueError(
+            f"{name}, line {rows[0][0]}: names are {', '.join(map(repr, rows[0][1]))}; expected the axis and a name of "
+            "its own for every cell"
+        )
+    table = np.array([_numbers(entries, 1 + len(cells), f"{name}, line {k}") for k, entries in rows[1:]])
+    places = table[:, 0] % 360 if axis == "direction" else table[:, 0]
+    for (k, entries), first in zip(rows[1:], _is_first(places), strict=True):
+        if not first:
+            raise ValueError(f"{name}, line {k}: {axis} {entries[0]} is there already; expected each once")
+    table = table[np.argsort(table[:, 0])]
+    coordinates = {"cell": cells, axis: (axis, table[:, 0], {"units": unit})}
+    return xr.Dataset({"response": (("cell", axis), table[:, 1:].T)}, coordinates)
+
+
+def _is_first(places: np.ndarray) -> np.ndarray:
+    """Return which places were not there before."""
+    first = np.zeros(len(places), dtype=bool)
+    first[np.unique(places, return_index=True)[1]] = True
+    return first
+
+
+def _named(header: str) -> tuple[str, str]:
+    """Take the name of an axis and its unit apart."""
+    units = "deg/s|deg|Hz|s|rad"
+    found = re.fullmatch(rf"(.*?)(?:\s*\[({units})\]|_({units}))?", header, flags=re.IGNORECASE)
+    name, bracketed, appended = found.groups() if found else (header, None, None)
+    return re.sub(r"[\s-]+", "_", name.strip()).lower(), bracketed or appended or "1"
+
+
+def _is_number(entry: str) -> bool:
+    try:
+        return math.isfinite(float(entry))
+    except ValueError:
+        return False
+
+
+def _numbers(entries: list[str], n: int, where: str) -> list[float]:
+    if len(entries) != n:
+        raise ValueError(f"{where} has {len(entries)} entries; expected {n}")
+    for entry in entries:
+        if not _is_number(entry):
+            raise ValueError(f"{where}: {entry!r} is not a finite number")
+    return [float(entry) for entry in entries]
+
+
+def gcamp(rise: float = 0.06, decay: float = 0.4) -> Chain:
+    r"""Return the kernel of a calcium indicator, :math:`h(t) \propto e^{-t/decay} - e^{-t/rise}`.
+
+    Two low-passes, one after the other. The defaults are typical values for GCaMP6f, not a fit to any cell: it rises
+    within 50 to 75 ms (Chen et al. 2013), and falls in some tenths of a second, slower in some cells than in others.
+
+    Parameters
+    ----------
+    rise, decay : float
+        Time constants [s].
+    """
+    return LowPass(rise), LowPass(decay)
+
+
+def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None) -> xr.Dataset:
+    r"""Put a detector's direction tuning beside that of recorded cells.
+
+    The detector's response to a direction is its ``response``; or, where the tuning has a ``course`` of time, the
+    largest value of that after settling, seen through the indicator, as peaks of calcium signals are taken. For every
+    cell the detector's curve is turned, so that its preferred direction (vector sum) is the cell's, and read at the
+    cell's directions, linear between those measured. Of a detector with several units the unit is taken whose preferred
+    direction is nearest. Curves are then divided by their largest value.
+
+    Parameters
+    ----------
+    tuning : Dataset
+        Of the experiment "direction", :func:`~flymotion.tuning.experiment`.
+    recording : path, Dataset or DataArray
+        As of :func:`read_recording`, over ``direction``.
+    indicator_kernel : tuple of Step, or array, shape (n,), optional
+        What the indicator does to the course: a chain such as :func:`gcamp`, or an impulse response sampled at the
+        tuning's ``dt``. Before the course the response was constant.
+
+    Returns
+    -------
+    xarray.Dataset
+        Curves by ``cell`` and ``direction``: ``recording``, ``model`` and ``cosine``, a half-wave rectified cosine of
+        the cell's preferred direction, the least that a model has to beat. By ``cell``: ``correlation`` and
+        ``correlation_cosine`` with the recording; by ``curve`` too, at the recording's directions, ``half_width``
+        [deg], ``dsi`` and ``dsi_over_preferred``; ``turned``, how far the detector's curve was turned [deg], and
+        the ``unit`` that was taken.
+
+    Raises
+    ------
+    ValueError
+        A tuning or recording that is not over directions, or an indicator without a course of time.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> from flymotion.tuning import experiment
+    >>> side_by_side = compare(experiment("direction", hassenstein_reichardt()), published())
+    >>> round(float(side_by_side.correlation.sel(cell="T4a")), 2)
+    0.84
+    """
+    import xarray as xr
+
+    cells = read_recording(recording)
+    for what, dims in (("tuning", tuning["response"].dims), ("recording", cells["response"].dims)):
+        if "direction" not in dims:
+            raise ValueError(f"the {what} has dimensions {', '.join(map(str, dims))}; expected direction")
+    recorded = cells["response"].transpose("cell", "direction").astype(float)
+    curves = _peaks(tuning, indicator_kernel).transpose(..., "direction")
+    best = preferred_direction(recorded)
+    unit, turned = _nearest(preferred_direction(curves), best.values)
+    model = _read(curves, unit, recorded.direction.values - turned[:, None])
+    cosine = np.maximum(np.cos(np.radians(recorded.direction.values - best.values[:, None])), 0)
+    shown = {"recording": recorded, "model": recorded.copy(data=model), "cosine": recorded.copy(data=cosine)}
+    shown = {name: _scaled(curve) for name, curve in shown.items()}
+    both = xr.concat([shown["recording"], shown["model"]], xr.Variable("curve", ["recording", "model"]))
+    selectivity = direction_selectivity(both)
+    measured: dict[str, Any] = {
+        "correlation": _correlation(shown["model"], shown["recording"]),
+        "correlation_cosine": _correlation(shown["cosine"], shown["recording"]),
+        "half_width": half_width(both),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+        "turned": ("cell", turned, {"units": "deg"}),
+        "unit": ("cell", unit),
+    }
+    about = {"source": cells.attrs.get("source", ""), "detector": tuning.attrs.get("source", "")}
+    return xr.Dataset(shown | measured, attrs=about)
+
+
+def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each cell, the unit of the nearest preferred direction, and how far it is to be turned [deg]."""
+    apart = (wanted[:, None] - np.atleast_1d(preferred.values) + 180) % 360 - 180
+    unit = np.abs(apart).argmin(axis=1)
+    return unit, apart[np.arange(len(wanted)), unit]
+
+
+def _read(curves: xr.DataArray, unit: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return a unit's curve at directions, for each cell, shape (n_cells, n_directions)."""
+    of_units = np.reshape(curves.values, (-1, curves.sizes["direction"]))
+    pairs = zip(unit, at, strict=True)
+    return np.array([round_the_circle(of_units[u], curves.direction.values, angles) for u, angles in pairs])
+
+
+def _scaled(curve: xr.DataArray) -> xr.DataArray:
+    """Divide by the largest value; NaN where that is not positive."""
+    largest = curve.max("direction")
+    return (curve / largest.where(largest > 0)).assign_attrs(units="1")
+
+
+def _correlation(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
+    """Return the correlation over directions; NaN of a curve that is flat."""
+    a, b = one - one.mean("direction"), other - other.mean("direction")
+    size = np.sqrt((a**2).sum("direction") * (b**2).sum("direction"))
+    return ((a * b).sum("direction") / size.where(size > 0)).assign_attrs(units="1")
+
+
+def _peaks(tuning: xr.Dataset, kernel: Any) -> xr.DataArray:
+    """Return responses as an indicator shows them."""
+    if "course" not in tuning:
+        if kernel is not None:
+            raise ValueError("the tuning has no course of time for an indicator to see; expected keep_time=True")
+        return tuning["response"]
+    course = tuning["course"].transpose(..., "time")
+    seen = course if kernel is None else course.copy(data=_indicated(course.values, kernel, tuning.attrs["dt"]))
+    return seen.where(seen.time >= tuning.attrs["settle"] - 1e-9, drop=True).max("time")
+
+
+def _indicated(course: np.ndarray, kernel: Any, dt: float) -> np.ndarray:
+    """Filter courses, shape (..., n_frames), through an indicator."""
+    signals = np.reshape(course, (-1, course.shape[-1])).T
+    if isinstance(kernel, tuple):
+        level = signals[0]
+        for step in kernel:
+            state, level = start(step, level, dt)
+            signals, _ = filtered(step, signals, state, dt)
+    else:
+        h = np.atleast_1d(np.asarray(kernel, dtype=float))
+        before = np.repeat(signals[:1], len(h) - 1, axis=0)
+        signals = lfilter(h, 1.0, np.concatenate([before, signals]), axis=0)[len(h) - 1 :]
+    return signals.T.reshape(course.shape)

@@ -1,0 +1,272 @@
+"""The classic experiments by name: which stimulus, which of its parameters take which values, what is averaged.
+
+Responses to what goes on evenly, gratings and random patterns, are means over time once filters have settled, over
+phases or seeds. What happens once, an edge that passes or a bar that appears, is summed up by two numbers: ``response``
+is the mean over time from just before it happens to the end, which for any detector is in proportion to the total
+response, and ``peak`` is the response of the largest size, with its sign. What a detector answers at rest is not
+subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flymotion.detectors import Detector
+from flymotion.stimuli import (
+    Stimulus,
+    apparent_motion,
+    drifting_grating,
+    flashed_bar,
+    glider,
+    moving_edge,
+    reverse_phi,
+)
+from flymotion.tuning.base import check_parameters, eye_for, tune
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["EXPERIMENTS", "Experiment", "experiment", "grating_at_speed"]
+
+OPTIONS = ("dt", "settle", "repeats", "eye", "early_vision", "keep_time")
+"""What :func:`experiment` hands on to :func:`~flymotion.tuning.tune`."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A stimulus, and the design in which it is shown.
+
+    Parameters
+    ----------
+    stimulus : callable
+        Makes a stimulus of keyword arguments.
+    design : mapping of str to sequence
+        Arguments that take several values.
+    fixed : mapping of str to Any
+        Other arguments that are not as by default.
+    in_spacings : mapping of str to float
+        Lengths and angles that go by the detector: in units of its spacing.
+    both_ways : bool
+        Whether all is shown moving in the preferred and in the null direction; ``motion`` is then a dimension.
+    n_positions : int
+        Positions in a row, along the preferred direction, whose mean is taken.
+    dt, settle : float
+        Time between frames, and what is left out at the start [s].
+    repeats : int
+        Phases or seeds.
+    transient : bool
+        Whether it happens once: keeps the course of time, and its peak.
+    keep_time : bool
+        Whether to keep the course of time all the same.
+    """
+
+    stimulus: Callable[..., Stimulus]
+    design: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    in_spacings: Mapping[str, float] = field(default_factory=dict)
+    both_ways: bool = True
+    n_positions: int = 1
+    dt: float = 1 / 200
+    settle: float = 1.0
+    repeats: int = 8
+    transient: bool = False
+    keep_time: bool = False
+
+
+def grating_at_speed(
+    *,
+    speed: float = 30.0,
+    wavelength: float = 30.0,
+    direction: float = 0.0,
+    contrast: float = 0.5,
+    phase: float | None = None,
+    duration: float = 2.0,
+    random_state: Any = 0,
+) -> Stimulus:
+    """Return :func:`~flymotion.stimuli.drifting_grating` by its speed [deg/s]."""
+    return drifting_grating(
+        wavelength=wavelength,
+        temporal_frequency=speed / wavelength,
+        direction=direction,
+        contrast=contrast,
+        phase=phase,
+        duration=duration,
+        random_state=random_state,
+    )
+
+
+def _geometric(low: float, high: float, n: int) -> tuple[float, ...]:
+    return tuple(low * (high / low) ** (k / (n - 1)) for k in range(n))
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "local": Experiment(
+        drifting_grating, fixed={"duration": 3.0}, in_spacings={"wavelength": 6}, repeats=1, keep_time=True
+    ),
+    "summed": Experiment(
+        drifting_grating,
+        fixed={"duration": 3.0},
+        in_spacings={"wavelength": 6},
+        n_positions=6,
+        repeats=1,
+        keep_time=True,
+    ),
+    "direction": Experiment(drifting_grating, {"direction": tuple(15.0 * k for k in range(24))}, both_ways=False),
+    "frequency": Experiment(
+        drifting_grating,
+        {"temporal_frequency": _geometric(0.25, 16, 13), "wavelength": _geometric(8, 128, 9)},
+    ),
+    "velocity": Experiment(grating_at_speed, {"speed": _geometric(5, 320, 13), "wavelength": (20.0, 40.0, 80.0)}),
+    "contrast": Experiment(drifting_grating, {"contrast": _geometric(1 / 16, 1, 5)}),
+    "duration": Experiment(
+        flashed_bar,
+        {"on_time": (0.02, 0.04, 0.08, 0.16, 0.32, 0.64), "position": (-10.0, -5.0, 0.0, 5.0, 10.0)},
+        {"onset": 0.2, "duration": 1.5},
+        {"width": 1},
+        both_ways=False,
+        settle=0.2,
+        transient=True,
+    ),
+    "apparent-motion": Experiment(
+        apparent_motion,
+        {"delay": (0.025, 0.05, 0.1, 0.2, 0.4, 0.8), "first": (0.5, -0.5), "second": (0.5, -0.5)},
+        {"onset": 0.2, "duration": 2.0},
+        {"separation": 1, "width": 1},
+        n_positions=8,
+        settle=0.2,
+        transient=True,
+    ),
+    "reverse-phi": Experiment(reverse_phi, {"reverse": (False, True)}, {"duration": 3.0}),
+    "gliders": Experiment(
+        glider,
+        {"kind": ("two-point", "converging", "diverging"), "parity": (1, -1)},
+        {"duration": 4.0},
+        {"width": 1, "extent": 20},
+        n_positions=8,
+    ),
+    "edges": Experiment(moving_edge, {"contrast": (0.5, -0.5)}, settle=0.0, transient=True),
+}
+"""The classic experiments.
+
+================  ======================================================================================
+local             course of one position's response to a drifting grating
+summed            course of the mean over a row of positions that spans one wavelength
+direction         gratings that drift in 24 directions
+frequency         gratings: temporal frequency by wavelength
+velocity          gratings: speed, for three wavelengths
+contrast          gratings: contrast from 1/16 to 1
+duration          a bar flashed at places along the preferred direction, for times from 20 to 640 ms
+apparent-motion   two bars one after the other: delay, in all four combinations of polarity
+reverse-phi       a grating that jumps by quarters of its wavelength: phi, and inverted at each jump
+gliders           random bars of which two or three correlate: kind by parity
+edges             an ON edge and an OFF edge that move
+================  ======================================================================================
+
+All but ``direction`` and ``duration`` are shown in the preferred and in the null direction.
+"""
+
+
+def experiment(name: str, detector: Detector, *, preferred: float = 0.0, **changes: Any) -> xr.Dataset:
+    """Run a classic experiment on a detector.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`EXPERIMENTS`.
+    detector : Detector
+        What responds.
+    preferred : float
+        The direction that the detector is turned to [deg].
+    **changes
+        What is to be otherwise: ``dt``, ``settle``, ``repeats``, ``eye``, ``early_vision`` and ``keep_time`` as of
+        :func:`~flymotion.tuning.tune`; ``n_positions``; and arguments of the stimulus, a sequence as a dimension of the
+        design, a single value for all.
+
+    Returns
+    -------
+    xarray.Dataset
+        As of :func:`~flymotion.tuning.tune`. Where all is shown both ways there is a dimension ``motion``, "preferred"
+        and "null"; each unit of a detector of several has its own, which are in ``direction``. Of what happens once
+        there are the ``course`` and its ``peak``.
+
+    Raises
+    ------
+    ValueError
+        An unknown experiment, an argument that its stimulus does not have, or what :func:`~flymotion.tuning.tune`
+        refuses.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> tuning = experiment("contrast", hassenstein_reichardt(), contrast=[0.25, 0.5], dt=0.01)
+    >>> tuning.response.dims, (tuning.response / tuning.response[0, 0]).round(6).values.tolist()
+    (('contrast', 'motion'), [[1.0, -1.0], [4.0, -4.0]])
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"there is no experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}")
+    e = EXPERIMENTS[name]
+    options: dict[str, Any] = {k: changes.pop(k) if k in changes else getattr(e, k, None) for k in OPTIONS}
+    n_positions = changes.pop("n_positions", e.n_positions)
+    check_parameters(e.stimulus, changes)
+    options["eye"] = eye_for(detector, n_positions) if options["eye"] is None else options["eye"]
+    options["keep_time"] = bool(options["keep_time"] or e.transient)
+    design, fixed = _split(e, detector, changes)
+    ways = _ways(detector, preferred)
+    turned = e.both_ways and "direction" not in changes
+    if turned:
+        design["direction"] = ways.ravel().tolist()
+    elif "direction" not in design:
+        fixed.setdefault("direction", preferred)
+    tuned = tune(detector, partial(e.stimulus, **fixed), design, direction=preferred, **options)
+    if turned:
+        tuned = _both_ways(tuned, list(design), len(ways[0]))
+    if e.transient:
+        tuned["peak"] = _largest(tuned.course.where(tuned.time >= options["settle"] - 1e-9, drop=True))
+    return tuned.assign_attrs(
+        experiment=name,
+        summary="mean from onset" if e.transient else "mean after settling",
+        **{f"stimulus_{k}": int(v) if isinstance(v, bool) else v for k, v in fixed.items()},
+    )
+
+
+def _split(e: Experiment, detector: Detector, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the stimulus's arguments that take several values, and those that take one."""
+    spaced = {k: v * detector.spacing for k, v in e.in_spacings.items()}
+    design: dict[str, Any] = dict(e.design)
+    fixed: dict[str, Any] = {**e.fixed, **spaced}
+    for k, v in changes.items():
+        several = not isinstance(v, str) and np.ndim(v) > 0
+        design.pop(k, None) if not several else fixed.pop(k, None)
+        (design if several else fixed)[k] = list(v) if several else v
+    return design, fixed
+
+
+def _ways(detector: Detector, preferred: float) -> np.ndarray:
+    """Return preferred and null directions, one a unit, shape (2, n_units) [deg]."""
+    own = np.array(detector.directions or (0.0,)) + preferred
+    return np.stack([own, own + 180]) % 360
+
+
+def _both_ways(tuned: xr.Dataset, names: list[str], n_units: int) -> xr.Dataset:
+    """Take the directions apart into every unit's preferred and null one."""
+    import xarray as xr
+
+    which = np.arange(2 * n_units).reshape(2, n_units)
+    if "unit" in tuned.dims:
+        units = xr.DataArray(np.arange(n_units), dims="unit")
+        tuned = tuned.isel(direction=xr.DataArray(which, dims=("motion", "unit")), unit=units)
+    else:
+        tuned = tuned.isel(direction=xr.DataArray(which[:, 0], dims="motion"))
+    order = [*(n for n in names if n != "direction"), "motion", "time", "unit"]
+    return tuned.transpose(*order, missing_dims="ignore").assign_coords(motion=["preferred", "null"])
+
+
+def _largest(course: xr.DataArray) -> xr.DataArray:
+    """Return the response of the largest size in a course of time, with its sign."""
+    high, low = course.max("time", keep_attrs=True), course.min("time")
+    return high.where(high >= -low, low)

@@ -1,0 +1,271 @@
+r"""Numbers that sum up tuning curves.
+
+Every function takes an xarray Dataset (its ``response``) or DataArray with a dimension of the curve's name, and gives
+back a DataArray without it; or plain responses, the curve along the last axis, with the places of its samples. So other
+dimensions, such as a detector's units or the cells of a recording, are done at once. Between samples curves are linear,
+round the circle where they are of directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "Peak",
+    "Selectivity",
+    "direction_selectivity",
+    "half_width",
+    "peak",
+    "preferred_direction",
+    "round_the_circle",
+]
+
+FULL_TURN = 360.0
+
+
+class Selectivity(NamedTuple):
+    """Both direction selectivity indices in use; PD is the largest response, ND that to the opposite direction."""
+
+    over_sum: Any
+    """(PD - ND) / (PD + ND), both half-wave rectified: 1 for a detector that is silent, or negative, in its ND."""
+    over_preferred: Any
+    """(PD - ND) / PD, of responses as they are: 2 for a detector that is opponent."""
+
+
+class Peak(NamedTuple):
+    """Where a curve is largest, and how large it is there."""
+
+    position: Any
+    value: Any
+
+
+def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:
+    """Return responses at other directions, linear between those given, round the circle.
+
+    Parameters
+    ----------
+    responses : array, shape (..., n_directions)
+        Direction tuning curves.
+    directions : array, shape (n_directions,)
+        Where they were measured [deg].
+    at : array, shape (n,)
+        Where to read them [deg].
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+
+    Examples
+    --------
+    >>> round_the_circle([0.0, 2.0, 4.0], [0, 120, 240], [60, 300, 480])
+    array([1., 2., 2.])
+    """
+    curves = np.asarray(responses, dtype=float)
+    flat = curves.reshape(-1, curves.shape[-1])
+    read = [np.interp(np.atleast_1d(at), directions, curve, period=FULL_TURN) for curve in flat]
+    return np.array(read).reshape(*curves.shape[:-1], np.size(at))
+
+
+def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
+    r"""Return how much more a direction than its opposite excites: both indices in use.
+
+    .. math:: \frac{[PD]_+ - [ND]_+}{[PD]_+ + [ND]_+} \qquad \frac{PD - ND}{PD}
+
+    The first (Maisak et al. 2013, Haag et al. 2017) is between 0 and 1; for an opponent detector, whose ND is negative,
+    it says only that. The second (Gruntman et al. 2018) says how deep the ND is.
+
+    Parameters
+    ----------
+    tuning : Dataset, DataArray or array, shape (..., n_directions)
+        Responses to directions.
+    directions : array, shape (n_directions,), optional
+        Of a plain array [deg].
+
+    Returns
+    -------
+    Selectivity
+        NaN where no response is positive.
+
+    Examples
+    --------
+    >>> direction_selectivity([4.0, 1.0, -1.0, 1.0], [0, 90, 180, 270])
+    Selectivity(over_sum=1.0, over_preferred=1.25)
+    """
+    curves, angles, wrapped = _curves(tuning, "direction", directions)
+    best = curves.argmax(axis=-1)
+    flat = curves.reshape(-1, curves.shape[-1])
+    opposite = [
+        round_the_circle(curve, angles, angles[k] + FULL_TURN / 2)[0]
+        for curve, k in zip(flat, best.ravel(), strict=True)
+    ]
+    PD, ND = curves.max(axis=-1), np.reshape(opposite, best.shape)
+    PD_on, ND_on = np.maximum(PD, 0), np.maximum(ND, 0)
+    positive = PD > 0
+    return Selectivity(
+        wrapped(_divided(PD_on - ND_on, PD_on + ND_on, positive)), wrapped(_divided(PD - ND, PD, positive))
+    )
+
+
+def preferred_direction(tuning: Any, directions: Any = None) -> Any:
+    """Return the direction of the vector sum of responses [deg], from 0 to below 360.
+
+    Where directions are even round the circle a constant added to all responses changes nothing.
+
+    Parameters
+    ----------
+    tuning, directions
+        As of :func:`direction_selectivity`.
+
+    Examples
+    --------
+    >>> round(preferred_direction([1.0, 1.0, 0.0, 0.0], [0, 90, 180, 270]), 9)
+    45.0
+    """
+    curves, angles, wrapped = _curves(tuning, "direction", directions)
+    turn = np.degrees(np.angle(curves @ np.exp(1j * np.radians(angles))))
+    return wrapped(np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN, "deg")  # rounding makes 0 no 360
+
+
+def half_width(tuning: Any, directions: Any = None) -> Any:
+    """Return the half width at half maximum of a direction tuning curve [deg].
+
+    Half of the largest response, counted from 0; the mean of how far it is, on either side, to where the curve first
+    falls below. NaN for a curve that never does, or is nowhere positive.
+
+    Parameters
+    ----------
+    tuning, directions
+        As of :func:`direction_selectivity`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> angles = np.arange(0, 360, 30)
+    >>> round(half_width(np.cos(np.radians(angles - 60)), angles), 6)
+    60.0
+    """
+    curves, angles, wrapped = _curves(tuning, "direction", directions)
+    flat = curves.reshape(-1, curves.shape[-1])
+    widths = [_half_width(curve, angles) for curve in flat]
+    return wrapped(np.reshape(widths, curves.shape[:-1]), "deg")
+
+
+def _half_width(curve: np.ndarray, angles: np.ndarray) -> float:
+    order = np.argsort(angles % FULL_TURN)
+    around, heights = angles[order] % FULL_TURN, curve[order]
+    best = int(heights.argmax())
+    if not heights[best] > 0:
+        return np.nan
+    offsets, heights = np.roll(around, -best) - around[best], np.roll(heights, -best)
+    offsets = np.append(offsets % FULL_TURN, FULL_TURN)
+    heights = np.append(heights, heights[0])
+    upward = _falls_to_half(offsets, heights)
+    downward = _falls_to_half(FULL_TURN - offsets[::-1], heights[::-1])
+    return (upward + downward) / 2
+
+
+def _falls_to_half(offsets: np.ndarray, heights: np.ndarray) -> float:
+    """Return how far from the first sample, the largest, a curve first falls below half of it."""
+    half = heights[0] / 2
+    below = np.flatnonzero(heights < half)
+    if not len(below):
+        return np.nan
+    k = below[0]
+    share = (heights[k - 1] - half) / (heights[k - 1] - heights[k])
+    return float(offsets[k - 1] + share * (offsets[k] - offsets[k - 1]))
+
+
+def peak(tuning: Any, axis: Any) -> Peak:
+    """Return where a curve is largest, between its samples, and how large.
+
+    A parabola through the largest sample and its neighbours: in the logarithm of the axis where that is geometric, as
+    axes of frequency and of contrast are. A largest sample at an end of the axis is the peak itself.
+
+    Parameters
+    ----------
+    tuning : Dataset, DataArray or array, shape (..., n)
+        Responses.
+    axis : str or array, shape (n,)
+        Dimension of the curve; or where a plain array was measured.
+
+    Raises
+    ------
+    ValueError
+        An axis that does not grow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frequency = np.array([0.5, 1.0, 2.0, 4.0])
+    >>> found = peak(3 - np.log2(frequency / 1.2) ** 2, frequency)
+    >>> round(found.position, 9), round(found.value, 9)
+    (1.2, 3.0)
+    """
+    curves, places, wrapped = _curves(tuning, axis if isinstance(axis, str) else "axis", axis)
+    if (np.diff(places) <= 0).any():
+        raise ValueError(f"the axis is {places.tolist()}; expected numbers that grow")
+    geometric = _is_geometric(places)
+    x = np.log(places) if geometric else places
+    tops = np.array([_parabola(x, curve) for curve in curves.reshape(-1, curves.shape[-1])])
+    position = np.exp(tops[:, 0]) if geometric else tops[:, 0]
+    shape = curves.shape[:-1]
+    return Peak(wrapped(position.reshape(shape)), wrapped(tops[:, 1].reshape(shape)))
+
+
+def _is_geometric(places: np.ndarray) -> bool:
+    if len(places) < 3 or places[0] <= 0:
+        return False
+    ratios = places[1:] / places[:-1]
+    return bool(np.allclose(ratios, ratios[0], rtol=1e-2))
+
+
+def _parabola(x: np.ndarray, curve: np.ndarray) -> tuple[float, float]:
+    """Return the top of the parabola through the largest sample and its neighbours."""
+    k = int(curve.argmax())
+    if k in (0, len(x) - 1) or not np.isfinite(curve[k - 1 : k + 2]).all():
+        return x[k], curve[k]
+    (h_low, h_high), (d_low, d_high) = np.abs(x[[k - 1, k + 1]] - x[k]), curve[[k - 1, k + 1]] - curve[k]
+    bend = (d_low / h_low + d_high / h_high) / (h_low + h_high)  # Newton's divided differences
+    if not bend < 0:
+        return x[k], curve[k]
+    slope = d_high / h_high - bend * h_high
+    return x[k] - slope / (2 * bend), curve[k] - slope**2 / (4 * bend)
+
+
+def _divided(numerator: np.ndarray, denominator: np.ndarray, where: np.ndarray) -> np.ndarray:
+    return np.divide(numerator, denominator, out=np.full(np.shape(numerator), np.nan), where=where)
+
+
+def _curves(tuning: Any, dim: str, places: Any) -> tuple[np.ndarray, np.ndarray, Callable[..., Any]]:
+    """Return curves along the last axis, where their samples are, and how to label what is found of each.
+
+    Raises
+    ------
+    ValueError
+        Labelled responses without the dimension, or plain ones that do not fit their places.
+    """
+    array = tuning["response"] if hasattr(tuning, "data_vars") else tuning
+    if not hasattr(array, "dims"):
+        curves, places = np.asarray(array, dtype=float), np.asarray(places)
+        if places.shape != curves.shape[-1:] or places.dtype.kind not in "iuf":
+            raise ValueError(f"responses have shape {curves.shape}, and places {places.shape}; expected one a sample")
+        return curves, places.astype(float), _plain
+    if dim not in array.dims:
+        raise ValueError(f"the responses have dimensions {', '.join(map(str, array.dims))}; expected {dim}")
+    last = array.transpose(..., dim)
+    rest = last.isel({dim: 0}, drop=True)
+    return last.values.astype(float), last[dim].values.astype(float), partial(_labelled, like=rest)
+
+
+def _plain(found: np.ndarray, units: str = "1") -> Any:
+    return found if np.ndim(found) else float(found)
+
+
+def _labelled(found: np.ndarray, units: str = "1", *, like: Any) -> Any:
+    labelled = like.copy(data=found)
+    labelled.attrs = {"units": units}
+    return labelled

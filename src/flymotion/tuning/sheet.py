@@ -1,0 +1,110 @@
+"""One detector's character: the experiments that a sheet of several detectors shows, and what sums them up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from flymotion.detectors import Detector
+from flymotion.tuning.experiments import experiment
+from flymotion.tuning.measures import direction_selectivity, half_width, peak, preferred_direction
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["SHEET", "Characterisation", "characterise", "numbers"]
+
+SHEET: dict[str, dict[str, Any]] = {
+    "local": {},
+    "summed": {},
+    "direction": {},
+    "frequency": {"repeats": 4},
+    "contrast": {},
+    "reverse-phi": {},
+    "gliders": {},
+}
+"""Experiments of a sheet, and what is changed about them to save time."""
+
+
+class Characterisation(NamedTuple):
+    """What a detector answers to the experiments of a sheet, and what sums that up."""
+
+    results: dict[str, Any]
+    """Datasets by the names of :data:`SHEET`."""
+    numbers: Any
+    """Dataset of :func:`numbers`."""
+
+
+def characterise(detector: Detector, **changes: Any) -> Characterisation:
+    """Run the experiments of a sheet on a detector.
+
+    Parameters
+    ----------
+    detector : Detector
+        What responds.
+    **changes
+        What is to be otherwise in all experiments, as of :func:`~flymotion.tuning.experiment`: ``dt``,
+        ``early_vision``, ``contrast`` and the like.
+
+    Returns
+    -------
+    Characterisation
+    """
+    results = {name: experiment(name, detector, **(how | changes)) for name, how in SHEET.items()}
+    return Characterisation(results, numbers(results))
+
+
+def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
+    """Sum up the experiments of a sheet; of a detector of several units each number has a dimension ``unit``.
+
+    Parameters
+    ----------
+    results : dict of str to Dataset
+        Of :func:`characterise`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``preferred_direction`` and ``half_width`` [deg]; ``dsi``, (PD - ND) / (PD + ND), and ``dsi_over_preferred``,
+        (PD - ND) / PD; ``temporal_frequency`` [Hz] and ``wavelength`` [deg] of the largest response to motion in the
+        preferred direction; ``contrast_exponent``, the slope of the logarithm of the response between the two lowest
+        contrasts; and net responses, motion in the preferred less that in the null direction: to ``phi``, to
+        ``reverse_phi``, and to the gliders, such as ``two_point_positive``.
+    """
+    import xarray as xr
+
+    direction, frequency = results["direction"], results["frequency"].response.sel(motion="preferred", drop=True)
+    selectivity = direction_selectivity(direction)
+    best = peak(frequency.max("wavelength"), "temporal_frequency")
+    widest = peak(frequency.max("temporal_frequency"), "wavelength")
+    summary: dict[str, xr.DataArray] = {
+        "preferred_direction": preferred_direction(direction),
+        "half_width": half_width(direction),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+        "temporal_frequency": best.position.assign_attrs(units="Hz"),
+        "wavelength": widest.position.assign_attrs(units="deg"),
+        "contrast_exponent": _exponent(results["contrast"].response.sel(motion="preferred", drop=True)),
+    }
+    phi, gliders = _net(results["reverse-phi"].response), _net(results["gliders"].response)
+    summary |= {"phi": phi.isel(reverse=0, drop=True), "reverse_phi": phi.isel(reverse=1, drop=True)}
+    for kind in gliders.kind.values.tolist():
+        for parity, name in ((1, "positive"), (-1, "negative")):
+            summary[f"{kind.replace('-', '_')}_{name}"] = gliders.sel(kind=kind, parity=parity, drop=True)
+    kept = {k: v.drop_vars(set(v.coords) - {"unit", "preferred"}) for k, v in summary.items()}
+    return xr.Dataset(kept, attrs={"source": direction.attrs["source"]})
+
+
+def _net(response: xr.DataArray) -> xr.DataArray:
+    """Return motion in the preferred less that in the null direction."""
+    net = response.sel(motion="preferred", drop=True) - response.sel(motion="null", drop=True)
+    return net.assign_attrs(response.attrs)
+
+
+def _exponent(response: xr.DataArray) -> xr.DataArray:
+    """Return the slope of log response in log contrast between the two lowest contrasts; NaN where not positive."""
+    low = response.isel(contrast=slice(2))
+    logs = np.log(low.where(low > 0))
+    slope = logs.diff("contrast").isel(contrast=0, drop=True) / float(np.log(low.contrast).diff("contrast")[0])
+    return slope.assign_attrs(units="1")

@@ -1,0 +1,252 @@
+"""Recordings: the published table, files of one's own, and comparisons whose outcome is known."""
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.signal import lfilter
+
+from flymotion.detectors import hassenstein_reichardt
+from flymotion.recordings import compare, gcamp, published, read_recording
+from flymotion.temporal import LowPass
+from flymotion.tuning import experiment, preferred_direction
+
+TWELVE = np.arange(0, 360, 30.0)
+
+
+def bump(centre, directions=TWELVE, kappa=2.0):
+    return np.exp(kappa * (np.cos(np.radians(directions - centre)) - 1))
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write lines into a file and return its path."""
+
+    def write_lines(*lines, encoding="utf-8"):
+        path = tmp_path / "cells.csv"
+        path.write_text("\n".join(lines) + "\n", encoding=encoding)
+        return path
+
+    return write_lines
+
+
+@pytest.fixture
+def make_tuning():
+    """Direction tuning of units of known curves, by directions 15 degrees apart."""
+
+    def make(*curves, step=15.0):
+        directions = np.arange(0, 360, step)
+        values = np.array([curve(directions) for curve in curves])
+        return xr.Dataset(
+            {"response": (("unit", "direction"), values)}, {"direction": directions}, {"dt": 0.01, "settle": 0.0}
+        )
+
+    return make
+
+
+@pytest.fixture
+def make_recording():
+    def make(*curves):
+        cells = [f"cell {k}" for k in range(len(curves))]
+        return xr.Dataset({"response": (("cell", "direction"), np.array(curves))}, {"cell": cells, "direction": TWELVE})
+
+    return make
+
+
+# Recordings
+
+
+def test_published_table_is_the_one_of_the_paper():
+    recording = published()
+    assert recording.response.dims == ("cell", "direction")
+    assert_array_equal(recording.direction, TWELVE)
+    assert recording.direction.attrs["units"] == "deg"
+    assert_allclose(recording.response.sum(), 33.69)
+    assert_array_equal(recording.response.sel(direction=180), [1.0, 0.285, 0.22, 0.21, 1.0, 0.3, 0.34, 0.185])
+    assert_array_equal(recording.response.sel(cell="T4d")[:4], [0.07, 0.07, 0.12, 0.17])
+    assert "Maisak" in recording.attrs["source"]
+
+
+def test_published_cells_prefer_the_cardinal_directions():
+    recording = published()
+    off = (preferred_direction(recording) - recording.preferred + 180) % 360 - 180
+    assert abs(off).max() < 15
+
+
+def test_a_written_recording_reads_back(write):
+    recording = published()
+    rows = zip(TWELVE, recording.response.values.T, strict=True)
+    lines = [",".join(map(str, [angle, *values])) for angle, values in rows]
+    again = read_recording(write("direction_deg," + ",".join(recording.cell.values), *lines))
+    assert_array_equal(again.response, recording.response)
+    assert_array_equal(again.cell, recording.cell)
+
+
+@pytest.mark.parametrize(
+    ("header", "axis", "unit"),
+    [
+        ("direction [deg]", "direction", "deg"),
+        ("direction_deg", "direction", "deg"),
+        ("Temporal frequency [Hz]", "temporal_frequency", "Hz"),
+        ("contrast", "contrast", "1"),
+        ("speed [deg/s]", "speed", "deg/s"),
+    ],
+)
+def test_the_first_column_names_the_axis_and_its_unit(write, header, axis, unit):
+    path = write("# a comment", f"{header}, a, b", "", "2, 0.5, 1", "1, 3, 4", encoding="utf-8-sig")
+    recording = read_recording(path)
+    assert recording.response.dims == ("cell", axis)
+    assert recording[axis].attrs["units"] == unit
+    assert_array_equal(recording[axis], [1, 2])
+    assert_array_equal(recording.response, [[3, 0.5], [4, 1]])
+    assert_array_equal(recording.cell, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["direction,a", "0,1"], r"cells\.csv has 2 line\(s\)"),
+        (["direction,a", "0,1", "30,x"], r"cells\.csv, line 3: 'x' is not a finite number"),
+        (["direction,a", "0,1", "30,"], r"cells\.csv, line 3: '' is not"),
+        (["direction,a", "0,nan", "30,1"], r"cells\.csv, line 2: 'nan' is not"),
+        (["# note", "direction,a", "", "0,1", "30,1,2"], r"cells\.csv, line 5 has 3 entries; expected 2"),
+        (["direction,a,a", "0,1,2", "30,1,2"], r"cells\.csv, line 1: names are 'direction', 'a', 'a'"),
+        (["direction", "0", "30"], r"cells\.csv, line 1: names are 'direction'; expected"),
+        (["0,1", "30,2", "60,3"], r"cells\.csv, line 1: names are '0', '1'"),
+        (["direction,a", "0,1", "30,2", "360,1"], r"cells\.csv, line 4: direction 360 is there already"),
+        (["contrast,a", "1,1", "0.5,2", "1,1"], r"cells\.csv, line 4: contrast 1 is there already"),
+    ],
+)
+def test_errors_name_the_file_and_the_line(write, lines, message):
+    with pytest.raises(ValueError, match=message):
+        read_recording(write(*lines))
+
+
+def test_refuses_a_file_that_is_not_text(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"x\.csv is not text"):
+        read_recording(tmp_path / "x.csv")
+
+
+def test_labelled_recordings_are_passed_on(make_recording):
+    recording = make_recording(bump(0), bump(90))
+    assert read_recording(recording) is recording
+    xr.testing.assert_equal(read_recording(recording.response), recording)
+    single = read_recording(recording.response[0].drop_vars("cell"))
+    assert single.response.dims == ("cell", "direction")
+    with pytest.raises(ValueError, match="the recording has other; expected response"):
+        read_recording(xr.Dataset({"other": 1}))
+
+
+# Comparisons
+
+
+def test_a_curve_compared_with_itself(make_recording):
+    """Correlates perfectly, and is not turned."""
+    curve = published().response.sel(cell="T4b").values
+    tuning = xr.Dataset({"response": ("direction", 3 * curve)}, {"direction": TWELVE})
+    result = compare(tuning, make_recording(curve))
+    assert_allclose(result.correlation, 1, rtol=1e-12)
+    assert_allclose(result.turned, 0, atol=1e-9)
+    assert_allclose(result.model, result.recording, atol=1e-12)
+    assert_allclose(result.recording.max(), 1)
+    for measure in (result.half_width, result.dsi, result.dsi_over_preferred):
+        assert_allclose(measure.sel(curve="model"), measure.sel(curve="recording"), rtol=1e-9)
+
+
+@pytest.mark.parametrize("turn", [30.0, 150.0, -90.0, 180.0])
+def test_a_model_is_turned_to_the_cell(make_recording, turn):
+    curve = bump(40) + 0.4 * bump(200)
+    tuning = xr.Dataset({"response": ("direction", curve)}, {"direction": (TWELVE + turn) % 360})
+    result = compare(tuning.sortby("direction"), make_recording(curve))
+    assert_allclose(result.correlation, 1, rtol=1e-9)
+    assert_allclose((result.turned + turn + 1) % 360, 1, atol=1e-6)
+
+
+def test_each_cell_gets_the_nearest_unit(make_tuning, make_recording):
+    tuning = make_tuning(*(lambda d, c=c: bump(c, d) for c in (350.0, 80.0, 200.0)))
+    result = compare(tuning, make_recording(bump(180), bump(10), bump(100), bump(300)))
+    assert_array_equal(result.unit, [2, 0, 1, 0])
+    assert_allclose(result.turned, [-20, 20, 20, -50], atol=1e-6)
+    assert (result.correlation > 0.999).all()
+
+
+def test_the_baseline_is_a_rectified_cosine(make_tuning, make_recording):
+    cosine = np.maximum(np.cos(np.radians(TWELVE - 60)), 0)
+    result = compare(make_tuning(lambda d: bump(0, d)), make_recording(cosine))
+    assert_allclose(result.correlation_cosine, 1, rtol=1e-12)
+    assert_allclose(result.cosine[0], cosine, atol=1e-12)
+    r = np.corrcoef(result.model[0], result.recording[0])[0, 1]
+    assert_allclose(result.correlation, r, rtol=1e-12)
+
+
+def test_silent_and_flat_models_have_no_correlation(make_tuning, make_recording):
+    for flat in (np.zeros_like, np.ones_like):
+        assert np.isnan(compare(make_tuning(flat), make_recording(bump(0))).correlation).all()
+
+
+def test_comparisons_survive_netcdf(tmp_path):
+    result = compare(experiment("direction", hassenstein_reichardt(), dt=0.01), published())
+    result.to_netcdf(tmp_path / "x.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "x.nc", engine="scipy") as again:
+        xr.testing.assert_equal(again.load(), result)
+
+
+# Indicators
+
+
+@pytest.fixture
+def with_course():
+    return experiment("direction", hassenstein_reichardt(LowPass(0.05)), dt=0.01, keep_time=True, repeats=1)
+
+
+@pytest.mark.parametrize("kernel", [(), [1.0]], ids=["no steps", "one sample"])
+def test_an_indicator_of_no_width_changes_nothing(with_course, kernel):
+    xr.testing.assert_equal(
+        compare(with_course, published(), indicator_kernel=kernel), compare(with_course, published())
+    )
+
+
+def test_the_peak_is_taken_after_settling(with_course, make_recording):
+    course = with_course.course.copy()
+    course[:, 0] = 100.0
+    late = with_course.assign(course=course)
+    xr.testing.assert_equal(compare(late, published()), compare(with_course, published()))
+    largest = with_course.course.sel(time=slice(with_course.attrs["settle"], None)).max("time")
+    same = compare(with_course, make_recording(largest.interp(direction=TWELVE).values))
+    assert_allclose(same.correlation, 1, rtol=1e-12)
+
+
+def test_gcamp_is_a_difference_of_exponentials_and_the_same_as_its_samples(with_course):
+    """h_k = (1 - a)(1 - b)(b^(k+1) - a^(k+1)) / (b - a), a and b what is left after one frame."""
+    a, b = math.exp(-0.01 / 0.05), math.exp(-0.01 / 0.2)
+    k = np.arange(1, 2000)
+    h = (1 - a) * (1 - b) * (b**k - a**k) / (b - a)
+    chain = compare(with_course, published(), indicator_kernel=gcamp(0.05, 0.2))
+    sampled = compare(with_course, published(), indicator_kernel=h)
+    xr.testing.assert_allclose(chain, sampled, rtol=1e-9)
+    assert not np.allclose(chain.model, compare(with_course, published()).model)
+
+
+def test_indicators_start_from_what_was_before(make_recording):
+    """So a course that never changes is what it was, seen through any kernel of sum 1."""
+    values = np.repeat(bump(90)[:, None], 50, axis=1)
+    tuning = xr.Dataset(
+        {"response": ("direction", values[:, 0]), "course": (("direction", "time"), values)},
+        {"direction": TWELVE, "time": np.arange(50) * 0.01},
+        {"dt": 0.01, "settle": 0.1},
+    )
+    plain = compare(tuning, make_recording(bump(0)))
+    for kernel in (gcamp(), np.full(30, 1 / 30), lfilter([0.2], [1, -0.8], np.eye(1, 300)[0])):
+        xr.testing.assert_allclose(compare(tuning, make_recording(bump(0)), indicator_kernel=kernel), plain)
+
+
+def test_refuses_what_cannot_be_compared(make_tuning):
+    with pytest.raises(ValueError, match="no course of time"):
+        compare(make_tuning(np.cos), published(), indicator_kernel=gcamp())
+    with pytest.raises(ValueError, match="the tuning has dimensions contrast, motion; expected direction"):
+        compare(experiment("contrast", hassenstein_reichardt(), dt=0.01), published())
+    with pytest.raises(ValueError, match="the recording has dimensions cell, contrast; expected direction"):
+        compare(make_tuning(np.cos), xr.DataArray([[1.0]], dims=("cell", "contrast")))
