@@ -9,16 +9,38 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "detectors": ["DETECTORS", "Detector"],
     "eyes": ["Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"],
     "features": ["OuterProducts", "outer_products"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
     "learner": ["MotionLearner"],
     "motions": ["Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"],
-    "photoreceptors": ["ContrastNormalization", "LogIntensity", "ZCAWhitening"],
+    "photoreceptors": [
+        "ContrastNormalization",
+        "DivisiveNormalization",
+        "LogIntensity",
+        "OnOff",
+        "SensorNoise",
+        "WeberContrast",
+        "ZCAWhitening",
+    ],
     "render": ["render", "sample_pairs"],
-    "scenes": ["Bar", "Edge", "ExponentialNoise", "Grating", "SmoothNoise", "SphericalNoise", "panorama", "photograph"],
+    "scenes": [
+        "Bar",
+        "Dot",
+        "Edge",
+        "ExponentialNoise",
+        "Grating",
+        "SmoothNoise",
+        "SphericalNoise",
+        "SquareGrating",
+        "panorama",
+        "photograph",
+    ],
     "similarity": ["NonnegativeSimilarityMatching", "SimilarityMatching"],
+    "stimuli": ["STIMULI", "Stimulus"],
+    "tuning": ["tune"],
     "video": ["open_movie", "read_movie"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

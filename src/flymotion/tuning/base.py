@@ -65,7 +65,7 @@ def tune(
     design: Mapping[str, Sequence[Any]],
     *,
     dt: float = 1e-3,
-    settle: float = 0.5,
+    settle: float = 1.0,
     repeats: int = 8,
     eye: Eye | None = None,
     direction: float = 0.0,
