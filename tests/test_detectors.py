@@ -12,6 +12,7 @@ from flymotion.detectors import (
     barlow_levick,
     conductance,
     gruntman,
+    haag,
     hassenstein_reichardt,
     hr_bl_hybrid,
     learned,
@@ -256,6 +257,51 @@ def test_time_between_frames_is_positive_and_finite(make_movie, dt):
 def test_movies_have_to_fit_the_eye(make_movie):
     with pytest.raises(ValueError, match=r"the movie has shape \(5, 8\); expected \(..., n_frames, 9\)"):
         three_pixel()(make_movie(5, 8), DT, eye=EYE)
+
+
+def test_an_eye_may_be_its_shape(make_movie):
+    movie = make_movie(5, 9)
+    assert_array_equal(three_pixel()(movie, DT, eye=(9,)), three_pixel()(movie, DT, eye=EYE))
+
+
+@pytest.mark.parametrize("before", [np.nan, np.ones(3), [0.0] * 8 + [np.inf]], ids=["nan", "three pixels", "infinite"])
+def test_what_was_before_is_finite_and_fits_the_eye(before):
+    with pytest.raises(ValueError, match=r"expected what the eye saw .* finite number or an array of shape \(9,\)"):
+        three_pixel().stream(DT, eye=EYE, before=before)
+
+
+@pytest.mark.parametrize("directions", [[], np.nan, [0.0, np.inf]])
+def test_directions_are_finite(make_movie, directions):
+    with pytest.raises(ValueError, match=r"expected one or more, finite \[deg\]"):
+        three_pixel()(make_movie(5, 9), DT, direction=directions)
+
+
+@pytest.mark.parametrize(("first", "then"), [((1,), (3,)), ((3,), ()), ((), (1,))])
+@pytest.mark.parametrize("delayed", [LowPass(0.1), Delay(0.02)])
+def test_a_stream_is_of_the_same_movies_throughout(make_movie, first, then, delayed):
+    stream = three_pixel(delayed).stream(DT, eye=EYE)
+    frames = make_movie(5, 9)
+    stream.push(np.broadcast_to(frames, (*first, 5, 9)))
+    with pytest.raises(ValueError, match=r"axes of movies are .* expected the same in every call"):
+        stream.push(np.broadcast_to(frames, (*then, 5, 9)))
+
+
+def test_a_frame_that_is_not_finite_is_named_by_its_number(make_movie):
+    movies = np.stack([make_movie(5, 9)] * 3)
+    movies[1, 3, 0] = np.nan
+    stream = three_pixel().stream(DT, eye=EYE)
+    stream.push(movies[:, :2])
+    with pytest.raises(ValueError, match="NaN or infinite pixel in frame 3"):
+        stream.push(movies[:, 2:])
+    with pytest.raises(ValueError, match="NaN or infinite pixel in frame 3"):
+        three_pixel()(movies, DT, eye=EYE)
+
+
+def test_what_haags_detector_does_at_rest_is_subtracted_whatever_rest_is_written_as():
+    constant = np.ones((50, 9))
+    for delayed in (LowPass(0.25), Delay(1 / 60)):
+        for rest in (1, 1.0):
+            assert_allclose(haag(delayed=delayed, rest=rest)(constant, 1 / 60), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_fitted_stages_survive_pickling(make_movie, pickled, stage):
         (SensorNoise(np.nan), "level is nan"),
         (SensorNoise(kind="thermal"), "kind is 'thermal'; expected 'gaussian' or 'photon'"),
         (DivisiveNormalization(-0.1), "half_saturation is -0.1; expected 0 or more"),
+        (DivisiveNormalization(np.inf), "half_saturation is inf; expected 0 or more, finite"),
         (DivisiveNormalization(pool=2.0), "pool is 2.0 and eye None"),
         (DivisiveNormalization(pool=0.0, eye=(6,)), "pool is 0.0"),
         (DivisiveNormalization(pool=2.0, eye=(5,)), "frames of 6 pixels, an eye of 5"),

@@ -181,8 +181,8 @@ def test_integers_are_frames_like_any_other(Transformer):
     assert_array_equal(Transformer().fit_transform(X), Transformer().fit_transform(X.astype(float)))
 
 
-@pytest.mark.parametrize("value", [-1e-9, np.nan])
+@pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf])
 @pytest.mark.parametrize("Transformer, name", [*zip(TRANSFORMERS, ["regularization", "half_saturation"], strict=True)])
-def test_a_negative_parameter_is_refused(make_pairs, Transformer, name, value):
+def test_a_negative_or_infinite_parameter_is_refused(make_pairs, Transformer, name, value):
     with pytest.raises(ValueError, match=f"{name} is .*; expected 0 or more"):
         Transformer(value).fit(make_pairs())

@@ -8,7 +8,7 @@ import pytest
 
 from flymotion.detectors import hassenstein_reichardt, learned
 from flymotion.generators import Generators, derivative_operator
-from flymotion.plots.tuning import draw_comparison, draw_sheet, draw_tuning
+from flymotion.plots import draw_comparison, draw_sheet, draw_tuning
 from flymotion.recordings import compare, published
 from flymotion.temporal import LowPass
 from flymotion.tuning import EXPERIMENTS, characterise, experiment

@@ -115,6 +115,7 @@ def test_the_first_column_names_the_axis_and_its_unit(write, header, axis, unit)
         (["direction,a,a", "0,1,2", "30,1,2"], r"cells\.csv, line 1: names are 'direction', 'a', 'a'"),
         (["direction", "0", "30"], r"cells\.csv, line 1: names are 'direction'; expected"),
         (["0,1", "30,2", "60,3"], r"cells\.csv, line 1: names are '0', '1'"),
+        (["direction,a", '0,"1', "30,2"], r"""cells\.csv, line 2 is '0,"1', unexpected end of data; expected comma"""),
         (["direction,a", "0,1", "30,2", "360,1"], r"cells\.csv, line 4: direction 360 is there already"),
         (["contrast,a", "1,1", "0.5,2", "1,1"], r"cells\.csv, line 4: contrast 1 is there already"),
     ],
@@ -250,3 +251,19 @@ def test_refuses_what_cannot_be_compared(make_tuning):
         compare(experiment("contrast", hassenstein_reichardt(), dt=0.01), published())
     with pytest.raises(ValueError, match="the recording has dimensions cell, contrast; expected direction"):
         compare(make_tuning(np.cos), xr.DataArray([[1.0]], dims=("cell", "contrast")))
+    with pytest.raises(ValueError, match="direction, and no other than cell"):
+        compare(make_tuning(np.cos), published().response.expand_dims(fly=2))
+    with pytest.raises(ValueError, match="dimensions direction, contrast; expected direction, and no other than unit"):
+        compare(experiment("direction", hassenstein_reichardt(), dt=0.01, contrast=[0.2, 0.5]), published())
+
+
+@pytest.mark.parametrize("kernel", [np.array([]), np.ones((2, 2)), np.array(1.0), [0.5, np.nan]])
+def test_refuses_what_is_no_kernel(with_course, kernel):
+    with pytest.raises(ValueError, match=r"the indicator's kernel has shape .*; expected steps, or finite numbers"):
+        compare(with_course, published(), indicator_kernel=kernel)
+
+
+def test_steps_of_an_indicator_may_be_a_list(with_course):
+    xr.testing.assert_equal(
+        *(compare(with_course, published(), indicator_kernel=kind(gcamp())) for kind in (list, tuple))
+    )

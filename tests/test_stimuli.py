@@ -683,6 +683,12 @@ REFUSED = [
 ]
 
 
+@pytest.mark.parametrize("dt", [0.0, -0.02, math.inf, math.nan])
+def test_time_between_frames_is_positive_and_finite(dt):
+    with pytest.raises(ValueError, match=f"dt is {dt}; expected a positive, finite time"):
+        drifting_grating().movie(Line(3), dt, start=0, stop=5)
+
+
 @pytest.mark.parametrize(("make", "how", "message"), REFUSED)
 def test_nonsense_is_refused(make, how, message):
     with pytest.raises(ValueError, match=message) as refused:

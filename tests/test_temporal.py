@@ -210,6 +210,19 @@ def test_single_precision_stays_and_agrees_and_nothing_given_is_changed(noise, r
     assert_allclose(respond(chain, single), double, atol=1e-4 * np.abs(double).max())
 
 
+@pytest.mark.parametrize("step", [LowPass(0.15), HighPass(0.15), Gamma(0.15), GammaSlope(0.15)], ids=repr)
+@pytest.mark.parametrize("dt", [1e-3, 1e-4])
+def test_single_precision_is_enough_for_slow_filters_of_fast_frames(step, dt):
+    """Poles near 1, and sums that nearly cancel, need more digits than signals have."""
+    signals = np.random.default_rng(0).standard_normal((4000, 1))
+
+    def respond(signals):
+        return filtered(step, signals, start(step, signals[0], dt)[0], dt)[0]
+
+    double = respond(signals)
+    assert_allclose(respond(signals.astype(np.float32)), double, atol=1e-6 * np.abs(double).max())
+
+
 # Errors
 
 
@@ -229,3 +242,14 @@ def test_latency_adds_up_pure_delays():
 def test_times_are_positive_and_finite(step, tau):
     with pytest.raises(ValueError, match=f"tau is {tau}; expected a positive, finite time"):
         step(tau)
+
+
+@pytest.mark.parametrize("step", [Gamma, GammaSlope])
+def test_the_interval_of_unit_energy_is_positive(step):
+    with pytest.raises(ValueError, match="unit_energy is 0; expected a positive, finite time"):
+        step(0.1, unit_energy=0)
+
+
+def test_half_waves_have_a_sign():
+    with pytest.raises(ValueError, match="sign is 2; expected 1, for the ON part, or -1"):
+        Rectify(2)

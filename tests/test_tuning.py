@@ -1,5 +1,6 @@
 """Tuning: measures of known curves, designs, and classic experiments whose outcome has a closed form."""
 
+import inspect
 import math
 from functools import partial
 
@@ -11,7 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from flymotion.detectors import hassenstein_reichardt, learned, three_pixel
 from flymotion.eyes import Grid
 from flymotion.generators import Generators, derivative_operator
-from flymotion.stimuli import drifting_grating, plaid, reverse_phi, square_grating
+from flymotion.photoreceptors import OnOff
+from flymotion.stimuli import STIMULI, drifting_grating, plaid, reverse_phi, square_grating
 from flymotion.temporal import LowPass, transfer
 from flymotion.tuning import (
     EXPERIMENTS,
@@ -92,6 +94,11 @@ def test_preferred_direction_is_never_360():
     assert preferred_direction(rounding, directions) == 0.0
 
 
+def test_what_answers_alike_to_all_directions_prefers_none():
+    directions = np.arange(0, 360, 30.0)
+    assert_array_equal(preferred_direction([np.full(12, 0.1), np.zeros(12)], directions), [np.nan, np.nan])
+
+
 def test_selectivity_has_both_definitions():
     directions = [0, 90, 180, 270]
     assert_allclose(direction_selectivity([4.0, 2.0, 1.0, 2.0], directions), (0.6, 0.75))
@@ -115,6 +122,10 @@ def test_peak_at_an_end_is_the_sample():
     assert peak([3.0, 2.0, 1.0], [1.0, 2.0, 4.0]) == (1.0, 3.0)
     assert peak([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]) == (4.0, 3.0)
     assert peak([5.0, 5.0, 5.0], [1.0, 2.0, 4.0])[1] == 5.0
+
+
+def test_peak_of_what_is_no_number_is_nowhere():
+    assert_array_equal(peak([1.0, np.nan, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0]), (np.nan, np.nan))
 
 
 def test_measures_of_labelled_curves_are_those_of_plain_ones_by_unit():
@@ -176,6 +187,39 @@ def test_stimuli_of_different_lengths_are_told_apart():
     tuned = tune(detector, drifting_grating, {"duration": [1.5, 2.0, 1.5]}, dt=0.01)
     assert_array_equal(tuned.response[0], tuned.response[2])
     assert_allclose(tuned.response[0], tuned.response[1], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("duration", "dt", "settle"), [(0.3, 0.1, 0.3), (0.3, 0.01, 0.2999), (0.004, 0.01, 0.0), (0.2, 0.01, 0.5)]
+)
+def test_refuses_stimuli_that_end_before_responses_have_settled(duration, dt, settle):
+    """However times are rounded to frames."""
+    with pytest.raises(ValueError, match=r"a stimulus lasts .* s, and responses settle for"):
+        tune(hassenstein_reichardt(), drifting_grating, {"duration": [duration]}, dt=dt, settle=settle)
+
+
+@pytest.mark.parametrize("how", [{"dt": 0.0}, {"dt": -0.01}, {"settle": -0.1}, {"settle": np.nan}, {"repeats": 0}])
+def test_refuses_times_and_numbers_that_make_no_sense(how):
+    with pytest.raises(ValueError, match="expected finite times"):
+        tune(hassenstein_reichardt(), drifting_grating, {"direction": [0.0]}, **how)
+
+
+def test_refuses_designs_without_values_and_courses_of_several_lengths():
+    with pytest.raises(ValueError, match="no values of direction; expected one or more"):
+        tune(hassenstein_reichardt(), drifting_grating, {"direction": []})
+    with pytest.raises(ValueError, match=r"stimuli last from 1\.5 to 2 s; expected one length"):
+        tune(hassenstein_reichardt(), drifting_grating, {"duration": [1.5, 2.0]}, dt=0.01, keep_time=True)
+
+
+def test_refuses_early_vision_that_changes_the_number_of_pixels():
+    with pytest.raises(ValueError, match="early vision made 4 pixels of 2; expected as many"):
+        tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, early_vision=OnOff().fit(np.ones((1, 2))))
+
+
+def test_every_parameter_that_has_a_unit_is_known():
+    names = {name for make in STIMULI.values() for name in inspect.signature(make).parameters}
+    contrasts, others = {"first", "opposing", "second"}, {"kind", "parity", "random_state", "reverse", "scene"}
+    assert names - set(UNITS) == {"coherence"} | contrasts | others
 
 
 def test_hrd_follows_its_closed_form():
@@ -334,6 +378,12 @@ def test_numbers_of_the_hrd():
 
 
 PARITIES = ("positive", "negative")
+
+
+def test_a_change_leaves_the_experiments_on_it_as_they_are():
+    half, whole = (characterise(three_pixel(), dt=0.02, repeats=2, contrast=c).numbers for c in (0.25, 0.5))
+    assert_allclose(half.contrast_exponent, 2)
+    assert_allclose([half.phi, half.two_point_positive], [whole.phi / 4, whole.two_point_positive / 4])
 
 
 def test_numbers_are_kept_by_unit(cardinal, pickled, reloaded):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.signal import lfilter
 
-from flymotion.temporal import Chain, LowPass, filtered, start
+from flymotion.temporal import Chain, LowPass, Step, filtered, start
 from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle
 
 if TYPE_CHECKING:
@@ -92,10 +92,7 @@ def _parsed(text: str, name: str) -> xr.Dataset:
     import xarray as xr
 
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    rows = [
-        (k, [entry.strip() for entry in row])
-        for (k, _), row in zip(lines, csv.reader(line for _, line in lines), strict=True)
-    ]
+    rows = [(k, _entries(line, f"{name}, line {k}")) for k, line in lines]
     if len(rows) < 3:
         raise ValueError(f"{name} has {len(rows)} line(s); expected names, and two or more lines of numbers")
     axis, unit = _named(rows[0][1][0])
@@ -113,6 +110,13 @@ def _parsed(text: str, name: str) -> xr.Dataset:
     table = table[np.argsort(table[:, 0])]
     coordinates = {"cell": cells, axis: (axis, table[:, 0], {"units": unit})}
     return xr.Dataset({"response": (("cell", axis), table[:, 1:].T)}, coordinates)
+
+
+def _entries(line: str, where: str) -> list[str]:
+    try:
+        return [entry.strip() for entry in next(csv.reader([line], strict=True))]
+    except csv.Error as error:
+        raise ValueError(f"{where} is {line!r}, {error}; expected comma-separated values") from None
 
 
 def _is_first(places: np.ndarray) -> np.ndarray:
@@ -191,7 +195,8 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     Raises
     ------
     ValueError
-        A tuning or recording that is not over directions, or an indicator without a course of time.
+        A tuning or recording that is not over directions, or over more than these and units or cells; an indicator that
+        is no kernel, or without a course of time.
 
     Examples
     --------
@@ -204,9 +209,12 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     import xarray as xr
 
     cells = read_recording(recording)
-    for what, dims in (("tuning", tuning["response"].dims), ("recording", cells["response"].dims)):
-        if "direction" not in dims:
-            raise ValueError(f"the {what} has dimensions {', '.join(map(str, dims))}; expected direction")
+    for what, found, other in (("tuning", tuning, "unit"), ("recording", cells, "cell")):
+        dims = found["response"].dims
+        if "direction" not in dims or set(dims) - {"direction", other}:
+            raise ValueError(
+                f"the {what} has dimensions {', '.join(map(str, dims))}; expected direction, and no other than {other}"
+            )
     recorded = cells["response"].transpose("cell", "direction").astype(float)
     curves = _peaks(tuning, indicator_kernel).transpose(..., "direction")
     best = preferred_direction(recorded)
@@ -271,13 +279,17 @@ def _peaks(tuning: xr.Dataset, kernel: Any) -> xr.DataArray:
 def _indicated(course: np.ndarray, kernel: Any, dt: float) -> np.ndarray:
     """Filter courses, shape (..., n_frames), through an indicator."""
     signals = np.reshape(course, (-1, course.shape[-1])).T
-    if isinstance(kernel, tuple):
+    if isinstance(kernel, (tuple, list)) and all(isinstance(step, Step) for step in kernel):
         level = signals[0]
         for step in kernel:
             state, level = start(step, level, dt)
             signals, _ = filtered(step, signals, state, dt)
     else:
-        h = np.atleast_1d(np.asarray(kernel, dtype=float))
+        h = np.asarray(kernel, dtype=float)
+        if h.ndim != 1 or not h.size or not np.isfinite(h).all():
+            raise ValueError(
+                f"the indicator's kernel has shape {h.shape}; expected steps, or finite numbers of shape (n,)"
+            )
         before = np.repeat(signals[:1], len(h) - 1, axis=0)
         signals = lfilter(h, 1.0, np.concatenate([before, signals]), axis=0)[len(h) - 1 :]
     return signals.T.reshape(course.shape)

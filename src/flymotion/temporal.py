@@ -96,6 +96,8 @@ class Gamma:
 
     def __post_init__(self) -> None:
         _check_time("tau", self.tau)
+        if self.unit_energy is not None:
+            _check_time("unit_energy", self.unit_energy)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z."""
@@ -124,6 +126,8 @@ class GammaSlope:
 
     def __post_init__(self) -> None:
         _check_time("tau", self.tau)
+        if self.unit_energy is not None:
+            _check_time("unit_energy", self.unit_energy)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z."""
@@ -180,6 +184,10 @@ class Rectify:
 
     sign: float = 1.0
 
+    def __post_init__(self) -> None:
+        if self.sign not in (1, -1):
+            raise ValueError(f"sign is {self.sign}; expected 1, for the ON part, or -1, for the OFF part")
+
 
 Step = LowPass | HighPass | Gamma | GammaSlope | Delay | Rectify
 
@@ -194,8 +202,7 @@ def start(step: Step, level: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
     if isinstance(step, Delay):
         return np.repeat(level[..., None, :], step.frames(dt), axis=-2), level
     b, a = step.coefficients(dt)
-    state = lfilter_zi(b, a).astype(level.dtype)[:, None] * level[..., None, :]
-    return state, level * level.dtype.type(b.sum() / a.sum())
+    return lfilter_zi(b, a)[:, None] * level[..., None, :], (level * (b.sum() / a.sum())).astype(level.dtype)
 
 
 def filtered(step: Step, signals: np.ndarray, state: Any, dt: float) -> tuple[np.ndarray, Any]:
@@ -208,8 +215,8 @@ def filtered(step: Step, signals: np.ndarray, state: Any, dt: float) -> tuple[np
         return line[..., :n, :], line[..., n:, :]
     if not signals.shape[-2]:  # lfilter would return a state of uninitialised memory
         return signals, state
-    b, a = (c.astype(signals.dtype) for c in step.coefficients(dt))
-    return lfilter(b, a, signals, axis=-2, zi=state)
+    outputs, state = lfilter(*step.coefficients(dt), signals, axis=-2, zi=state)  # poles near 1: always in float64
+    return outputs.astype(signals.dtype, copy=False), state
 
 
 def transfer(chain: Chain, frequency: Any, dt: float) -> np.ndarray:

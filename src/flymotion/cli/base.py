@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
-__all__ = ["figure", "one_line_errors", "progress_bar", "table"]
+__all__ = ["figure", "one_line_errors", "progress_bar", "table", "width"]
 
 
 class _Problem(click.ClickException):
@@ -50,15 +51,22 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
     """Print a table; columns are names and how they are justified, "left" or "right"."""
     from rich import box
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for name, justify in columns:
-        table.add_column(name, justify=justify, no_wrap=justify == "right")  # type: ignore[arg-type]
+    for k, (name, justify) in enumerate(columns):
+        table.add_column(name, justify=justify, no_wrap=k == 0 or justify == "right")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
-    console = Console()
-    Console(width=console.width if console.is_terminal else 140).print(table)
+    console = Console(width=width())
+    whole = Measurement.get(console, console.options.update(max_width=1000), table).minimum  # a number is never cut
+    Console(width=max(console.width, whole)).print(table)
+
+
+def width() -> int:
+    """Return the width of the terminal, or of COLUMNS, or else 140."""
+    return shutil.get_terminal_size((140, 24)).columns
 
 
 def figure(value: Any) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from flymotion.cli.base import figure, one_line_errors, progress_bar, table
+from flymotion.cli.base import figure, one_line_errors, progress_bar, table, width
 
 __all__ = ["compare", "detectors", "stimuli", "tune"]
 
@@ -94,6 +95,7 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
         if unknown := [name for name in names if name not in EXPERIMENTS]:
             raise ValueError(f"there is no experiment {unknown[0]!r}; expected one of {', '.join(EXPERIMENTS)}")
         made, stem = _detector(detector), Path(detector).stem
+        recorded = None if recording is None else _recording(recording)
         wanted = names or tuple(EXPERIMENTS)
         out.mkdir(parents=True, exist_ok=True)
         with progress_bar("tuning") as progress:
@@ -104,15 +106,20 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
                 results.to_netcdf(path, engine="scipy")
                 plots.draw_tuning(results, name).savefig(path.with_suffix(".png"), dpi=150)
                 click.echo(f"{path}\n{path.with_suffix('.png')}")
-        if recording is not None:
-            _beside(made, recording, out / f"{stem}-recording.png")
+        if recorded is not None:
+            _beside(made, recorded, out / f"{stem}-recording.png")
 
 
-def _beside(detector: Any, recording: str, path: Path) -> None:
+def _recording(source: str) -> Any:
+    from flymotion import recordings
+
+    return recordings.published() if source == "published" else recordings.read_recording(source)
+
+
+def _beside(detector: Any, recorded: Any, path: Path) -> None:
     from flymotion import plots, recordings
     from flymotion.tuning import experiment
 
-    recorded = recordings.published() if recording == "published" else recordings.read_recording(recording)
     both = recordings.compare(experiment("direction", detector), recorded)
     plots.draw_comparison(both).savefig(path, dpi=150)
     measured = ("correlation", "correlation_cosine")
@@ -152,7 +159,7 @@ def compare(names: tuple[str, ...], out: Path) -> None:
     from flymotion.tuning import characterise
 
     with one_line_errors():
-        made = {Path(name).stem: _detector(name) for name in names or DETECTORS}
+        made = {label: _detector(name) for label, name in _labelled(names or tuple(DETECTORS)).items()}
         with progress_bar("comparing") as progress:
             done = 0
 
@@ -170,14 +177,22 @@ def compare(names: tuple[str, ...], out: Path) -> None:
         [("detector", "left"), *((title, "right") for title in MEASURES)],
         [row for name, each in results.items() for row in _rows(name, each.numbers)],
     )
-    click.echo(f"{LEGEND}\n{out / 'compare.png'}")
+    click.echo(textwrap.fill(LEGEND, width()))
+    click.echo(out / "compare.png")
+
+
+def _labelled(names: Sequence[str]) -> dict[str, str]:
+    """Return names by short labels: a file by its name, or by its path where others have that name too."""
+    different = list(dict.fromkeys(names))
+    stems = [Path(name).stem for name in different]
+    return {name if stems.count(stem) > 1 else stem: name for name, stem in zip(different, stems, strict=True)}
 
 
 def _rows(name: str, numbers: Any) -> list[list[str]]:
     """Return one row a unit."""
     if "unit" in numbers.dims:
         units = range(numbers.sizes["unit"])
-        return [row for k in units for row in _rows(f"{name} {k + 1}", numbers.isel(unit=k))]
+        return [row for k in units for row in _rows(f"{name} {numbers.preferred[k]:.0f}°", numbers.isel(unit=k))]
     values = [numbers[key] / (1 if over is None else numbers[over]) for key, over in MEASURES.values()]
     return [[name, *(f"{float(value):.3g}" for value in values)]]
 

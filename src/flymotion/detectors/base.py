@@ -10,6 +10,7 @@ Start-up: before the first frame the eye saw that frame for ever, or the intensi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,7 +109,7 @@ class Detector:
         movie: Any,
         dt: float,
         *,
-        eye: Eye | None = None,
+        eye: Eye | tuple[int, ...] | None = None,
         direction: float | Sequence[float] = 0.0,
         before: Any = None,
     ) -> np.ndarray:
@@ -121,7 +122,7 @@ class Detector:
             one movie of a line (n_frames, n) or of a grid (n_frames, height, width).
         dt : float
             Time between frames [s].
-        eye : Eye, optional
+        eye : Eye or tuple of int, optional
             Whose frames they are.
         direction : float or sequence of float
             Preferred direction [deg]: 0 = right, 90 = up; one along which the eye has pixels.
@@ -136,11 +137,10 @@ class Detector:
         Raises
         ------
         ValueError
-            A movie that does not fit the eye or is not finite, a direction in which the eye has no pixels, an eye
-            too small, a delay that is no whole number of frames or longer than the movie.
+            A movie, or what was before it, that does not fit the eye or is not finite, a direction in which the eye has
+            no pixels, an eye too small, a delay that is no whole number of frames or longer than the movie.
         """
-        if eye is None:
-            eye = as_eye(as_frames(movie).shape[1:])
+        eye = as_eye(as_frames(movie).shape[1:] if eye is None else eye)
         responses = self.stream(dt, eye=eye, direction=direction, before=before).push(movie)
         n_frames, needed = np.shape(movie)[-1 - len(eye.shape)], max(latency(chain, dt) for chain in self.arms.values())
         if n_frames <= needed:
@@ -186,18 +186,28 @@ class Stream:
     _taps: list[np.ndarray] = field(init=False, repr=False)
     _states: dict[Chain, Any] = field(init=False, repr=False, default_factory=dict)
     _started: bool = field(init=False, repr=False, default=False)
+    _beside: tuple[int, ...] = field(init=False, repr=False, default=())
+    _seen: int = field(init=False, repr=False, default=0)
 
     def __post_init__(self) -> None:
+        if self.before is not None:
+            _check_before(self.before, self.eye)
         _, self._taps = _tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
         """Respond to the next frames, shape (..., n_frames, *eye.shape); responses as of a call of the detector."""
-        frames = _as_movie(frames, self.eye)
+        frames = _as_movie(frames, self.eye, self._seen)
         if not self._started and frames.shape[-2]:
             self._start(frames)
+        if self._started and frames.shape[:-2] != self._beside:
+            raise ValueError(
+                f"the frames' axes of movies are {frames.shape[:-2]}, and those of the frames before were "
+                f"{self._beside}; expected the same in every call"
+            )
         done: dict[Chain, np.ndarray] = {(): frames}
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
         first = round(float(self.detector.displacements[0, 0]))
+        self._seen += frames.shape[-2]
         each = [self.detector.combine(Taps(arms, pixels, first, self.dt)) for pixels in self._taps]
         if np.ndim(self.direction) == 0:
             return each[0]
@@ -221,18 +231,28 @@ class Stream:
                 if chain[:length] not in levels:
                     state, out = start(chain[length - 1], levels[chain[: length - 1]], self.dt)
                     self._states[chain[:length]], levels[chain[:length]] = state, out
-        self._started = True
+        self._started, self._beside = True, frames.shape[:-2]
 
 
-def _as_movie(movie: Any, eye: Eye) -> np.ndarray:
-    """Return frames as floats, finite, with one axis of pixels."""
+def _check_before(before: Any, eye: Eye) -> None:
+    if np.shape(before) not in ((), eye.shape) or not np.isfinite(before).all():
+        raise ValueError(
+            f"before is {before!r}; expected what the eye saw before the first frame, a finite number or an array of "
+            f"shape {eye.shape}"
+        )
+
+
+def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
+    """Return frames, the first of this number, as floats, finite, with one axis of pixels."""
     shape = np.shape(movie)
     ndim = len(eye.shape)
     if len(shape) <= ndim or shape[-ndim:] != eye.shape:
         raise ValueError(f"the movie has shape {shape}; expected (..., n_frames, {', '.join(map(str, eye.shape))})")
-    flat = as_frames(np.reshape(movie, (-1, int(np.prod(eye.shape)))))
-    dtype = flat.dtype if flat.dtype == np.float32 else np.float64
-    return flat.astype(dtype, copy=False).reshape(*shape[:-ndim], flat.shape[-1])
+    *beside, n_frames = shape[:-ndim]
+    movies = np.reshape(movie, (math.prod(beside), n_frames, math.prod(eye.shape)))
+    frames = as_frames(np.moveaxis(movies, 1, 0), first=first)
+    dtype = frames.dtype if frames.dtype == np.float32 else np.float64
+    return np.moveaxis(frames.astype(dtype, copy=False), 0, 1).reshape(*beside, n_frames, movies.shape[-1])
 
 
 def _tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -247,6 +267,8 @@ def _tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tupl
     """
     from scipy.spatial import cKDTree
 
+    if not (directions.size and np.isfinite(directions).all()):
+        raise ValueError(f"the directions are {directions.tolist()}; expected one or more, finite [deg]")
     places = eye.positions
     ndim = places.shape[1]
     if ndim == 3:

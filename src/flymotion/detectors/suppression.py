@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.detectors.base import Detector, Taps, along
-from flymotion.temporal import Chain, HighPass, LowPass, Rectify, Step, start
+from flymotion.temporal import Chain, Delay, HighPass, LowPass, Rectify, Step, start
 
 __all__ = ["barlow_levick", "haag", "hr_bl_hybrid"]
 
@@ -189,7 +189,8 @@ def _three_arms(enhancing: Any, direct: Any, suppressing: Any, gains: tuple[floa
 
 def _level(chain: Chain, constant: float) -> float:
     """Return what an endless constant becomes; gains for a constant depend on no frame rate."""
-    level = np.array([constant])
+    level = np.array([constant], dtype=float)
     for step in chain:
-        level = start(step, level, dt=1e-3)[1]
+        if not isinstance(step, Delay):
+            level = start(step, level, dt=1e-3)[1]
     return float(level[0])

@@ -29,15 +29,15 @@ class ContrastNormalization(EarlyVision):
     Raises
     ------
     ValueError
-        In ``fit``, for a negative half-saturation.
+        In ``fit``, for a half-saturation that is negative or infinite.
     """
 
     def __init__(self, half_saturation: float = 0.1) -> None:
         self.half_saturation = half_saturation
 
     def _fit(self, X: np.ndarray) -> None:
-        if not self.half_saturation >= 0:
-            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more")
+        if not 0 <= self.half_saturation < np.inf:
+            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more, finite")
         self.contrast_ = float(np.sqrt(np.mean(X.astype(np.float64) ** 2)))
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -72,8 +72,8 @@ class DivisiveNormalization(EarlyVision):
     Raises
     ------
     ValueError
-        In ``fit``, for a negative half-saturation, a pool that is not positive or without an eye, or frames of another
-        eye.
+        In ``fit``, for a half-saturation that is negative or infinite, a pool that is not positive or without an eye,
+        or frames of another eye.
 
     Notes
     -----
@@ -96,8 +96,8 @@ class DivisiveNormalization(EarlyVision):
         self.eye = eye
 
     def _fit(self, X: np.ndarray) -> None:
-        if not self.half_saturation >= 0:
-            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more")
+        if not 0 <= self.half_saturation < np.inf:
+            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more, finite")
         self.weights_ = None if self.pool is None else self._weights(self.pool, X.shape[1])
 
     def _weights(self, pool: float, n_pixels: int) -> np.ndarray:

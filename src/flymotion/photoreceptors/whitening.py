@@ -30,7 +30,7 @@ class ZCAWhitening(EarlyVision):
     Raises
     ------
     ValueError
-        In ``fit``, for a negative regularization.
+        In ``fit``, for a regularization that is negative or infinite.
 
     Examples
     --------
@@ -46,8 +46,8 @@ class ZCAWhitening(EarlyVision):
         self.regularization = regularization
 
     def _fit(self, X: np.ndarray) -> None:
-        if not self.regularization >= 0:
-            raise ValueError(f"regularization is {self.regularization}; expected 0 or more")
+        if not 0 <= self.regularization < np.inf:
+            raise ValueError(f"regularization is {self.regularization}; expected 0 or more, finite")
         from_first = (X - X[0]).astype(np.float64)  # exactly 0 where a pixel is constant
         self.mean_ = (X[0] + from_first.mean(axis=0)).astype(X.dtype)
         centred = from_first - from_first.mean(axis=0)

@@ -3,6 +3,7 @@
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
+from flymotion.plots.comparison import draw_comparison
 from flymotion.plots.content import draw_content
 from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
@@ -15,8 +16,9 @@ from flymotion.plots.global_motion import (
     draw_velocity_tuning,
 )
 from flymotion.plots.regression import draw_regression
+from flymotion.plots.sheet import draw_sheet
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
-from flymotion.plots.tuning import draw_comparison, draw_sheet, draw_tuning
+from flymotion.plots.tuning import draw_tuning
 
 __all__ = [
     "draw_cartoon",

@@ -105,7 +105,15 @@ class Stimulus:
     mean: float = 0.0
 
     def n_frames(self, dt: float) -> int:
-        """Return the number of frames, dt [s] apart."""
+        """Return the number of frames, dt [s] apart.
+
+        Raises
+        ------
+        ValueError
+            A time that is not positive and finite.
+        """
+        if not 0 < dt < math.inf:
+            raise ValueError(f"dt is {dt}; expected a positive, finite time between frames [s]")
         return round(self.duration / dt)
 
     def movie(
@@ -128,7 +136,8 @@ class Stimulus:
         -------
         ndarray, shape (n_frames, *eye.shape)
         """
-        t = np.arange(start, self.n_frames(dt) if stop is None else stop) * dt
+        n_frames = self.n_frames(dt)
+        t = np.arange(start, n_frames if stop is None else stop) * dt
         eye = as_eye(eye)
         movie = np.full((len(t), *eye.shape), float(self.mean))
         eyes = {ndim: _InDegrees(eye, spacing, ndim) for ndim in {part.scene.ndim for part in self.parts}}

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["UNITS", "check_parameters", "eye_for", "tune"]
 
 UNITS = {
+    "angle": "deg",
     "contrast": "1",
     "correlation_interval": "s",
     "delay": "s",
+    "density": "1/deg^2",
     "diameter": "deg",
     "direction": "deg",
     "duration": "s",
+    "extent": "deg",
+    "heading": "deg",
     "interval": "s",
     "lifetime": "s",
     "on_time": "s",
@@ -41,6 +45,9 @@ UNITS = {
     "position": "deg",
     "separation": "deg",
     "speed": "deg/s",
+    "speeds": "deg/s",
+    "std": "deg/s",
+    "tau": "s",
     "temporal_frequency": "Hz",
     "time": "s",
     "wavelength": "deg",
@@ -108,7 +115,9 @@ def tune(
     Raises
     ------
     ValueError
-        A parameter that the stimulus does not have, or a stimulus over before the response has settled.
+        A parameter that the stimulus does not have, or that takes no values; no time between frames, a time to settle
+        below 0, or no repeats; early vision that changes the number of pixels; a stimulus over before the response has
+        settled; stimuli of several lengths whose course of time is to be kept.
 
     Examples
     --------
@@ -118,47 +127,82 @@ def tune(
     >>> (tuning.response / tuning.response[0]).round(6).values + 0.0
     array([ 1.,  0., -1.])
     """
-    import xarray as xr
-
-    names, repeated = list(design), _repeated(stimulus, design, repeats)
-    check_parameters(stimulus, names)
+    check_parameters(stimulus, design)
+    _check_sizes(design, dt, settle, repeats)
+    repeated, settled = _repeated(stimulus, design, repeats), round(settle / dt)
     eye = eye_for(detector) if eye is None else eye
-    points = [dict(zip(names, values, strict=True)) for values in itertools.product(*design.values())]
-    means, courses = [], []
+    points = (dict(zip(design, values, strict=True)) for values in itertools.product(*design.values()))
     shows = ([stimulus(**point, **again) for again in repeated] for point in points)
+    means, courses = [], []
     for movies in _movies(shows, eye, detector.spacing, dt):
-        n_frames = movies.shape[1]
-        if n_frames * dt <= settle:
-            raise ValueError(f"a stimulus lasts {n_frames * dt:g} s, and responses settle for {settle:g} s")
+        if movies.shape[1] <= settled:
+            raise ValueError(f"a stimulus lasts {movies.shape[1] * dt:g} s, and responses settle for {settle:g} s")
         if early_vision is not None:
-            movies = early_vision.transform(movies.reshape(-1, math.prod(eye.shape))).reshape(movies.shape)
+            movies = _seen(early_vision, movies)
         responses = detector(movies, dt, eye=eye, direction=direction).mean(axis=2)
-        means.append(responses[:, round(settle / dt) :].mean(axis=1))
+        means.append(responses[:, settled:].mean(axis=1))
         if keep_time:
             courses.append(responses)
-    shape = tuple(len(values) for values in design.values())
-    units = ["unit"] if detector.directions else []
+    found = _labelled(detector, design, direction, len(repeated), dt, means, courses)
+    return found.assign_attrs(
+        source=detector.source, opponent=int(detector.opponent), dt=dt, settle=settle, repeats=repeats
+    )
+
+
+def _seen(early_vision: Any, movies: np.ndarray) -> np.ndarray:
+    """Return what early vision makes of movies, shape (n, n_frames, *pixels), frame by frame."""
+    frames = movies.reshape(movies.shape[0] * movies.shape[1], -1)
+    seen = early_vision.transform(frames)
+    if seen.shape != frames.shape:
+        raise ValueError(
+            f"early vision made {seen.shape[1]} pixels of {frames.shape[1]}; expected as many, for the detector's eye"
+        )
+    return seen.reshape(movies.shape)
+
+
+def _check_sizes(design: Mapping[str, Sequence[Any]], dt: float, settle: float, repeats: int) -> None:
+    if empty := [name for name, values in design.items() if len(values) == 0]:
+        raise ValueError(f"the design has no values of {', '.join(empty)}; expected one or more")
+    if not (0 < dt < math.inf and 0 <= settle < math.inf and repeats >= 1):
+        raise ValueError(
+            f"dt is {dt}, settle {settle} and repeats {repeats}; expected finite times [s], dt above 0 and settle not "
+            "below, and 1 repeat or more"
+        )
+
+
+def _labelled(
+    detector: Detector,
+    design: Mapping[str, Sequence[Any]],
+    direction: float,
+    n_repeats: int,
+    dt: float,
+    means: list[np.ndarray],
+    courses: list[np.ndarray],
+) -> xr.Dataset:
+    """Average repeats and label what is left; means of shape (n[, n_units]), courses (n, n_frames[, n_units])."""
+    import xarray as xr
+
+    shape, units = tuple(len(values) for values in design.values()), ["unit"] if detector.directions else []
 
     def variable(parts: list[np.ndarray], dims: list[str]) -> xr.Variable:
         values = np.concatenate(parts)
-        values = values.reshape(len(points), len(repeated), *values.shape[1:]).mean(axis=1)
-        return xr.Variable(names + dims, values.reshape(*shape, *values.shape[1:]), {"units": detector.unit or "1"})
+        values = values.reshape(*shape, n_repeats, *values.shape[1:]).mean(axis=len(shape))
+        return xr.Variable([*design, *dims], values, {"units": detector.unit or "1"})
 
     data = {"response": variable(means, units)}
     coordinates: dict[str, Any] = {n: (n, list(v), {"units": UNITS.get(n, "1")}) for n, v in design.items()}
     if units:
         coordinates["preferred"] = ("unit", [(d + direction) % 360 for d in detector.directions], {"units": "deg"})
-    if keep_time:
+    if courses:
+        lengths = sorted({course.shape[1] for course in courses})
+        if len(lengths) > 1:
+            raise ValueError(
+                f"stimuli last from {lengths[0] * dt:g} to {lengths[-1] * dt:g} s; expected one length where the "
+                "course of time is kept"
+            )
         data["course"] = variable(courses, ["time", *units])
-        coordinates["time"] = ("time", np.arange(courses[0].shape[1]) * dt, {"units": "s"})
-    about = {
-        "source": detector.source,
-        "opponent": int(detector.opponent),
-        "dt": dt,
-        "settle": settle,
-        "repeats": repeats,
-    }
-    return xr.Dataset(data, coordinates, about)
+        coordinates["time"] = ("time", np.arange(lengths[0]) * dt, {"units": "s"})
+    return xr.Dataset(data, coordinates)
 
 
 def _repeated(stimulus: Callable[..., Stimulus], design: Mapping[str, Any], repeats: int) -> list[dict[str, Any]]:
@@ -188,7 +232,7 @@ def _movies(shows: Iterable[list[Stimulus]], eye: Eye, spacing: float, dt: float
     Stimuli come as lists, one a point of the design, of those that differ in phase or seed only.
     """
     for (n_frames, n), alike in itertools.groupby(shows, key=lambda show: (show[0].n_frames(dt), len(show))):
-        size = max(1, BATCH // (n * n_frames * math.prod(eye.shape)))
+        size = max(1, BATCH // max(1, n * n_frames * math.prod(eye.shape)))
         while some := list(itertools.islice(alike, size)):
             yield np.concatenate([_rendered(show, eye, spacing, dt) for show in some])
 

@@ -113,7 +113,8 @@ def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
 def preferred_direction(tuning: Any, directions: Any = None) -> Any:
     """Return the direction of the vector sum of responses [deg], from 0 to below 360.
 
-    Where directions are even round the circle a constant added to all responses changes nothing.
+    Where directions are even round the circle a constant added to all responses changes nothing. NaN where the vectors
+    cancel: what answers alike to all directions prefers none.
 
     Parameters
     ----------
@@ -126,8 +127,10 @@ def preferred_direction(tuning: Any, directions: Any = None) -> Any:
     45.0
     """
     curves, angles, wrapped = _curves(tuning, "direction", directions)
-    turn = np.degrees(np.angle(curves @ np.exp(1j * np.radians(angles))))
-    return wrapped(np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN, "deg")  # rounding makes 0 no 360
+    total = curves @ np.exp(1j * np.radians(angles))
+    turn = np.degrees(np.angle(total))
+    turn = np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN  # rounding makes 0 no 360
+    return wrapped(np.where(np.abs(total) > 1e-9 * np.abs(curves).sum(axis=-1), turn, np.nan), "deg")
 
 
 def half_width(tuning: Any, directions: Any = None) -> Any:
@@ -183,7 +186,8 @@ def peak(tuning: Any, axis: Any) -> Peak:
     """Return where a curve is largest, between its samples, and how large.
 
     A parabola through the largest sample and its neighbours: in the logarithm of the axis where that is geometric, as
-    axes of frequency and of contrast are. A largest sample at an end of the axis is the peak itself.
+    axes of frequency and of contrast are. A largest sample at an end of the axis is the peak itself. NaN of a curve
+    that is NaN anywhere.
 
     Parameters
     ----------
@@ -226,6 +230,8 @@ def _is_geometric(places: np.ndarray) -> bool:
 def _parabola(x: np.ndarray, curve: np.ndarray) -> tuple[float, float]:
     """Return the top of the parabola through the largest sample and its neighbours."""
     k = int(curve.argmax())
+    if np.isnan(curve[k]):
+        return np.nan, np.nan
     if k in (0, len(x) - 1) or not np.isfinite(curve[k - 1 : k + 2]).all():
         return x[k], curve[k]
     (h_low, h_high), (d_low, d_high) = np.abs(x[[k - 1, k + 1]] - x[k]), curve[[k - 1, k + 1]] - curve[k]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from flymotion.detectors import Detector
-from flymotion.tuning.experiments import experiment
+from flymotion.tuning.experiments import EXPERIMENTS, experiment
 from flymotion.tuning.measures import direction_selectivity, half_width, peak, preferred_direction
 
 if TYPE_CHECKING:
@@ -45,13 +45,19 @@ def characterise(detector: Detector, **changes: Any) -> Characterisation:
         What responds.
     **changes
         What is to be otherwise in all experiments, as of :func:`~flymotion.tuning.experiment`: ``dt``,
-        ``early_vision``, ``contrast`` and the like.
+        ``early_vision`` and the like, and ``contrast`` and ``duration``, which all their stimuli have. An experiment
+        whose design has an argument in it keeps its values of that.
 
     Returns
     -------
     Characterisation
     """
-    results = {name: experiment(name, detector, **(how | changes)) for name, how in SHEET.items()}
+    results = {
+        name: experiment(
+            name, detector, **how | {k: v for k, v in changes.items() if k not in EXPERIMENTS[name].design}
+        )
+        for name, how in SHEET.items()
+    }
     return Characterisation(results, numbers(results))
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "period",
     "relative",
     "respond",
+    "ring",
     "rows",
     "trio",
 ]
@@ -142,6 +143,11 @@ def grating(wavelength: float, cycle: int, n: int, mean: float = 0.0) -> np.ndar
 def period(best: float, relative_to_best: float) -> int:
     """Return the frames of a cycle."""
     return round(1 / (DT * best * relative_to_best))
+
+
+def ring(movie: np.ndarray, n: int) -> np.ndarray:
+    """Repeat the first n - 1 pixels after the last, so that a patch of n pixels begins at every pixel."""
+    return np.concatenate([movie, movie[..., : n - 1]], axis=-1)
 
 
 # -- outputs -----------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.detectors import Detector
 from flymotion.experiments.equivalence.movies import (
     DT,
     FILTERS,
@@ -22,6 +21,7 @@ from flymotion.experiments.equivalence.movies import (
     period,
     relative,
     respond,
+    ring,
     rows,
     trio,
 )
@@ -127,12 +127,8 @@ def shared_line_theory(delayed: Step, cycle: int) -> float:
 
 def _ring_difference(movie: np.ndarray, delayed: Step) -> float:
     """Compare sums over the pixels of a movie, the last beside the first, shape (..., n_frames) each."""
-    first, *others = (respond(d, _ring(movie, d)).sum(axis=-1) for d in trio(delayed))
+    first, *others = (respond(d, ring(movie, len(d.displacements))).sum(axis=-1) for d in trio(delayed))
     return relative(np.stack(others) - first, first)
-
-
-def _ring(movie: np.ndarray, detector: Detector) -> np.ndarray:
-    return np.concatenate([movie, movie[..., : len(detector.displacements) - 1]], axis=-1)
 
 
 def _shown(movie: np.ndarray, delayed: Step) -> np.ndarray:

@@ -22,6 +22,7 @@ from flymotion.experiments.equivalence.movies import (
     period,
     relative,
     respond,
+    ring,
     rows,
 )
 from flymotion.experiments.learning import RATE
@@ -187,11 +188,6 @@ def _patches(A: np.ndarray, movie: np.ndarray, step: Step) -> np.ndarray:
     return respond(learned(Generators(A[None], A.shape[:1]), step), movie)[..., 0]
 
 
-def _ring(movie: np.ndarray, n: int) -> np.ndarray:
-    """Repeat the first n - 1 pixels after the last, so that a patch of n pixels begins at every pixel."""
-    return np.concatenate([movie, movie[:, : n - 1]], axis=1)
-
-
 def _bases(movie: np.ndarray, step: Step, n: int) -> np.ndarray:
     """Return HRDs of base length 1 to n - 1 at every pixel of a ring, shape (n - 1, n_pixels, n_frames)."""
     both = np.stack([np.stack([movie, np.roll(movie, -k, axis=1)], axis=-1).swapaxes(0, 1) for k in range(1, n)])
@@ -202,19 +198,19 @@ def _as_hrds(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
     """Return the error of the Toeplitz-antisymmetric part as HRDs of every base, on one patch and on a ring."""
     n = len(A)
     T, weights = toeplitz_antisymmetric(A)
-    hrds, patch, ring = (
+    hrds, patch, whole = (
         _bases(movie, step, n),
         _patches(T, movie[:, :n], step)[:, 0],
-        _patches(T, _ring(movie, n), step),
+        _patches(T, ring(movie, n), step),
     )
     within = sum(c * hrd[: n - k].sum(axis=0) for k, (c, hrd) in enumerate(zip(weights, hrds, strict=True), 1))
     links = np.arange(n - 1, 0, -1)  # of each length in a patch: in as many patches of a ring is each of its own
-    return max(relative(patch - within, patch), relative(ring.sum(axis=1) - links * weights @ hrds.sum(axis=1), ring))
+    return max(relative(patch - within, patch), relative(whole.sum(axis=1) - links * weights @ hrds.sum(axis=1), whole))
 
 
 def _whole(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
-    ring, T = _ring(movie, len(A)), toeplitz_antisymmetric(A)[0]
-    return correlation(*(_patches(each, ring, step).sum(axis=1) for each in (A, T)))
+    T, movie = toeplitz_antisymmetric(A)[0], ring(movie, len(A))
+    return correlation(*(_patches(each, movie, step).sum(axis=1) for each in (A, T)))
 
 
 def _beside_hrd(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
