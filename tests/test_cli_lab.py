@@ -1,5 +1,7 @@
 """The motion lab's commands: lists, tuning of a detector or a model, detectors side by side."""
 
+import shutil
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -7,6 +9,7 @@ import xarray as xr
 from flymotion import MotionLearner, models
 from flymotion.detectors import DETECTORS
 from flymotion.stimuli import STIMULI
+from flymotion.tuning import EXPERIMENTS
 
 
 @pytest.fixture
@@ -58,8 +61,28 @@ def test_tune_compares_with_a_recording(run, tmp_path):
 def test_compare_prints_a_table_and_writes_a_sheet(run, model, tmp_path):
     status, out, _ = run("compare", "hrd", "barlow-levick", model, "--out", tmp_path)
     assert status == 0
-    assert all(word in out for word in ("hrd", "barlow-levick", "line 1", "line 2", "DSI"))
+    assert all(word in out for word in ("hrd", "barlow-levick", "line 0°", "line 180°", "DSI"))
     assert (tmp_path / "compare.png").stat().st_size > 10_000
+    rows = (tmp_path / "compare.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.partition(",")[0] for row in rows] == ["detector", "hrd", "barlow-levick", *rows_of(out, "line")]
+
+
+def rows_of(printed, name):
+    """First columns of the rows of a printed table that begin with a name."""
+    return [line.strip().partition("  ")[0] for line in printed.splitlines() if line.strip().startswith(name)]
+
+
+def test_models_of_one_name_are_told_apart(run, model, tmp_path):
+    other = tmp_path / "other" / model.name
+    other.parent.mkdir()
+    shutil.copy(model, other)
+    _, out, _ = run("compare", model, other, "--out", tmp_path)
+    assert len(rows_of(out, str(tmp_path))) == 4 + 2  # units, and the two files written
+
+
+def test_help_lists_the_experiments(run):
+    _, out, _ = run("tune", "--help")
+    assert [name for name in EXPERIMENTS if name not in " ".join(out.split()).replace("- ", "-")] == []
 
 
 @pytest.mark.parametrize(

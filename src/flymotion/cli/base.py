@@ -56,12 +56,14 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD)
     for k, (name, justify) in enumerate(columns):
-        table.add_column(name, justify=justify, no_wrap=k == 0 or justify == "right")  # type: ignore[arg-type]
+        whole = k == 0 or justify == "right"  # names and numbers are never cut
+        widest = max(len(cell) for cell in (name, *(row[k] for row in rows))) if whole else None
+        table.add_column(name, justify=justify, no_wrap=whole, min_width=widest)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*row)
     console = Console(width=width())
-    whole = Measurement.get(console, console.options.update(max_width=1000), table).minimum  # a number is never cut
-    Console(width=max(console.width, whole)).print(table)
+    least = Measurement.get(console, console.options.update(max_width=1000), table).minimum
+    Console(width=max(console.width, least)).print(table)
 
 
 def width() -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -86,6 +88,9 @@ def _brief(value: Any) -> str:
 def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path) -> None:
     """Run the classic experiments on DETECTOR (see "flymotion detectors") or on a learned MODEL, a file.
 
+    The experiments are local, summed, direction, frequency, velocity, contrast, duration, apparent-motion, reverse-phi,
+    gliders and edges.
+
     Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT.
     """
     from flymotion import plots
@@ -151,7 +156,7 @@ CURVES = ("recording", "model")
 def compare(names: tuple[str, ...], out: Path) -> None:
     """Put detectors side by side: all, or those named, or learned models.
 
-    Prints a table and writes one sheet of figures, compare.png, into the folder OUT.
+    Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
     """
     from flymotion import plots
     from flymotion.detectors import DETECTORS
@@ -173,12 +178,11 @@ def compare(names: tuple[str, ...], out: Path) -> None:
             results = dict(zip(made, on_cores(2, one_more)(work), strict=True))
         out.mkdir(parents=True, exist_ok=True)
         plots.draw_sheet(results).savefig(out / "compare.png", dpi=110)
-    table(
-        [("detector", "left"), *((title, "right") for title in MEASURES)],
-        [row for name, each in results.items() for row in _rows(name, each.numbers)],
-    )
+        units = [unit for name, each in results.items() for unit in _units(name, each.numbers)]
+        _write(units, out / "compare.csv")
+    table([("detector", "left"), *((title, "right") for title in MEASURES)], [_row(*unit) for unit in units])
     click.echo(textwrap.fill(LEGEND, width()))
-    click.echo(out / "compare.png")
+    click.echo(f"{out / 'compare.csv'}\n{out / 'compare.png'}")
 
 
 def _labelled(names: Sequence[str]) -> dict[str, str]:
@@ -188,13 +192,24 @@ def _labelled(names: Sequence[str]) -> dict[str, str]:
     return {name if stems.count(stem) > 1 else stem: name for name, stem in zip(different, stems, strict=True)}
 
 
-def _rows(name: str, numbers: Any) -> list[list[str]]:
-    """Return one row a unit."""
+def _units(name: str, numbers: Any) -> list[tuple[str, dict[str, float]]]:
+    """Return the numbers of each unit of a detector, and what to call it."""
     if "unit" in numbers.dims:
-        units = range(numbers.sizes["unit"])
-        return [row for k in units for row in _rows(f"{name} {numbers.preferred[k]:.0f}°", numbers.isel(unit=k))]
-    values = [numbers[key] / (1 if over is None else numbers[over]) for key, over in MEASURES.values()]
-    return [[name, *(f"{float(value):.3g}" for value in values)]]
+        each = [numbers.isel(unit=k) for k in range(numbers.sizes["unit"])]
+        return [unit for one in each for unit in _units(f"{name} {one.preferred:.0f}°", one)]
+    return [(name, {key: float(value) for key, value in numbers.data_vars.items()})]
+
+
+def _row(name: str, numbers: Mapping[str, float]) -> list[str]:
+    values = [numbers[key] / (1 if over is None else numbers[over] or math.nan) for key, over in MEASURES.values()]
+    return [name, *(f"{value:.3g}" for value in values)]
+
+
+def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["detector", *units[0][1]])
+        writer.writerows([name, *numbers.values()] for name, numbers in units)
 
 
 def _detector(name: str) -> Any:
