@@ -9,6 +9,8 @@ from scipy.spatial import cKDTree
 
 from flymotion.detectors import (
     DETECTORS,
+    Detector,
+    along,
     barlow_levick,
     conductance,
     gruntman,
@@ -239,13 +241,105 @@ def test_an_eye_too_small_or_a_direction_off_its_lattice_is_refused(make_movie, 
     ):
         make()(make_movie(5, taps - 1), DT)
     with pytest.raises(
-        ValueError, match=r"along direction 20 deg; expected a larger eye, or a direction of its lattice"
+        ValueError, match=r"along direction 20 deg; .* or a direction of its lattice: 0, 90, 180, 270 deg"
     ):
         make()(make_movie(5, 9, 9), DT, direction=20.0)
     with pytest.raises(ValueError, match="direction 90 deg"):
         make()(make_movie(5, 9), DT, direction=90.0)
     with pytest.raises(ValueError, match="a spherical eye has no lattice"):
         make().positions(Sphere.evenly(50))
+
+
+@pytest.mark.parametrize(
+    ("eye", "directions"),
+    [(Line(9), "0, 180"), (Grid(9, 9), "0, 90, 180, 270"), (Hexagon(4), "30, 90, 150, 210, 270, 330")],
+)
+def test_the_directions_of_the_lattice_are_named(eye, directions):
+    with pytest.raises(ValueError, match=f"or a direction of its lattice: {directions} deg$"):
+        three_pixel().positions(eye, 45.0)
+
+
+@pytest.fixture
+def make_detector():
+    """Make a detector of two taps whose formula is the caller's."""
+
+    def make(combine=plain, **how):
+        return Detector(**{"arms": {"fast": ()}, "displacements": along(0, 1), "combine": combine} | how)
+
+    return make
+
+
+def plain(tap):
+    return tap("fast", 1)
+
+
+@pytest.mark.parametrize("offset", [-1, 2, -2, 7, 0.5])
+def test_formulas_find_no_taps_where_there_are_none(make_movie, make_detector, offset):
+    with pytest.raises(ValueError, match=rf"the offset is {offset}; expected one of the taps, 0 to 1"):
+        make_detector(lambda tap: tap("fast", offset))(make_movie(5, 9), DT)
+
+
+@pytest.mark.parametrize(
+    ("combine", "shape"),
+    [
+        (lambda tap: 1.0, r"\(\)"),
+        (lambda tap: tap("fast").mean(axis=-1), r"\(5,\)"),
+        (lambda tap: tap.all("fast"), r"\(5, 8, 2\)"),
+        (lambda tap: tap("fast")[1:], r"\(4, 8\)"),
+        (lambda tap: None, r"\(\)"),
+    ],
+)
+def test_formulas_return_a_response_for_each_frame_and_position(make_movie, make_detector, combine, shape):
+    with pytest.raises(ValueError, match=rf"the detector's formula returned shape {shape}; expected \(5, 8\)"):
+        make_detector(combine)(make_movie(5, 9), DT)
+
+
+def test_formulas_of_units_return_an_axis_of_them(make_movie, make_detector):
+    units = {"directions": (0.0, 180.0)}
+    assert make_detector(lambda tap: tap.all("fast"), **units)(make_movie(5, 9), DT).shape == (5, 8, 2)
+    with pytest.raises(ValueError, match=r"returned shape \(5, 8\); expected \(5, 8, 2\), .* and position and unit"):
+        make_detector(**units)(make_movie(5, 9), DT)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"displacements": [0, 1]}, ValueError, r"displacements have shape \(2,\); expected \(n_taps, 2\)"),
+        ({"displacements": np.zeros((2, 3))}, ValueError, r"displacements have shape \(2, 3\)"),
+        ({"displacements": np.zeros((0, 2))}, ValueError, r"displacements have shape \(0, 2\)"),
+        ({"displacements": [[0.0, np.nan]]}, ValueError, "expected finite numbers"),
+        ({"displacements": [[0, 1], [2]]}, ValueError, r"expected numbers, shape \(n_taps, 2\)"),
+        ({"displacements": "row"}, ValueError, r"displacements are 'row'; expected numbers"),
+        ({"arms": {"fast": LowPass(0.1)}}, TypeError, r"the arm 'fast' is LowPass\(tau=0.1\); expected a tuple of"),
+        ({"arms": {"fast": (0.1,)}}, TypeError, r"the arm 'fast' is \(0.1,\); expected a tuple of steps"),
+        ({"arms": {}}, ValueError, r"arms are {}; expected a mapping of one or more names"),
+        ({"arms": (LowPass(0.1),)}, ValueError, "expected a mapping of one or more names to tuples of steps"),
+    ],
+)
+def test_detectors_are_made_of_arms_and_displacements(make_detector, how, error, message):
+    with pytest.raises(error, match=message):
+        make_detector(**how)
+
+
+def test_displacements_may_be_a_list(make_movie, make_detector):
+    movie = make_movie(5, 9)
+    assert_array_equal(make_detector(displacements=[[0, 0], [1, 0]])(movie, DT), make_detector()(movie, DT))
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors_have_the_names_that_commands_know_them_by(name):
+    assert DETECTORS[name]().name == name
+
+
+def test_descriptions_tell_detectors_apart():
+    descriptions = {make().description for make in MAKERS.values()}
+    assert len(descriptions) == len(MAKERS)
+    assert barlow_levick().description == (
+        "barlow-levick: fast = Rectify(sign=1); delayed = LowPass(tau=0.1) > Rectify(sign=1); taps (0, 0) (1, 0); "
+        "_subtracted(weight=2.0); spacing 5, acceptance 5.7; Barlow & Levick 1965"
+    )
+    other = learned(Generators(2 * derivative_operator((5,))[None], (5,)))
+    assert other.description != MAKERS["learned"]().description
 
 
 @pytest.mark.parametrize("dt", [0.0, -0.01, np.inf, np.nan])

@@ -9,7 +9,7 @@ from flymotion.detectors import gruntman
 from flymotion.experiments import multiplication
 from flymotion.experiments.multiplication import STIMULI, UNITS, Config, shares
 from flymotion.eyes import Line
-from flymotion.plots.global_motion import draw_products
+from flymotion.plots.multiplication import draw_products
 
 SMALL = Config(n_seeds=1, n_speeds=50)
 SQUARED = list(UNITS).index("squared")

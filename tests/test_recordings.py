@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from flymotion.detectors import hassenstein_reichardt
 from flymotion.recordings import compare, gcamp, published, read_recording
 from flymotion.temporal import LowPass
-from flymotion.tuning import experiment, preferred_direction
+from flymotion.tuning import direction_selectivity, experiment, half_width, preferred_direction
 
 TWELVE = np.arange(0, 360, 30.0)
 
@@ -92,6 +92,11 @@ def test_a_written_recording_reads_back(write):
         ("Temporal frequency [Hz]", "temporal_frequency", "Hz"),
         ("contrast", "contrast", "1"),
         ("speed [deg/s]", "speed", "deg/s"),
+        ("Direction (deg)", "direction", "deg"),
+        ("Direction [degrees]", "direction", "deg"),
+        ("direction", "direction", "deg"),
+        ("Speed (\N{DEGREE SIGN}/s)", "speed", "deg/s"),
+        ("dose [mg]", "dose", "mg"),
     ],
 )
 def test_the_first_column_names_the_axis_and_its_unit(write, header, axis, unit):
@@ -104,9 +109,32 @@ def test_the_first_column_names_the_axis_and_its_unit(write, header, axis, unit)
     assert_array_equal(recording.cell, ["a", "b"])
 
 
+@pytest.mark.parametrize("header", ["direction [rad]", "direction_rad", "Direction (radians)"])
+def test_directions_in_radians_become_degrees(write, header):
+    recording = read_recording(write(f"{header},a", f"{math.pi / 2!r},3", "0,1", f"{math.pi!r},2"))
+    assert_allclose(recording.direction, [0, 90, 180])
+    assert recording.direction.attrs["units"] == "deg"
+    assert_array_equal(recording.response, [[1, 3, 2]])
+
+
+def test_labelled_directions_in_radians_become_degrees(make_recording):
+    recording = make_recording(bump(40))
+    radians = recording.assign_coords(direction=("direction", np.radians(TWELVE), {"units": "rad"}))
+    kept = radians.copy(deep=True)
+    again = read_recording(radians)
+    assert_allclose(again.direction, TWELVE)
+    assert again.direction.attrs["units"] == "deg"
+    xr.testing.assert_identical(radians, kept)
+    with pytest.raises(ValueError, match="the recording: direction is in 'turns'; expected deg or rad"):
+        read_recording(recording.assign_coords(direction=("direction", TWELVE, {"units": "turns"})))
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
+        (["direction [turns],a", "0,1", "1,2"], r"cells\.csv, line 1: direction is in 'turns'; expected deg or rad"),
+        (["delay [ms],a", "0,1", "1,2"], r"cells\.csv, line 1: delay is in 'ms'; expected s"),
+        (["direction [rad],a", "0,1", "3,2", "6.283185307179586,1"], r"line 4: direction 6\.283\d* is there already"),
         (["direction,a", "0,1"], r"cells\.csv has 2 line\(s\)"),
         (["direction,a", "0,1", "30,x"], r"cells\.csv, line 3: 'x' is not a finite number"),
         (["direction,a", "0,1", "30,"], r"cells\.csv, line 3: '' is not"),
@@ -129,6 +157,33 @@ def test_refuses_a_file_that_is_not_text(tmp_path):
     (tmp_path / "x.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match=r"x\.csv is not text"):
         read_recording(tmp_path / "x.csv")
+
+
+def test_refuses_what_is_not_there_or_no_recording(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"^there is no recording .*no-such\.csv; expected a CSV file$"):
+        read_recording(tmp_path / "no-such.csv")
+    with pytest.raises(IsADirectoryError, match=rf"^the recording {tmp_path} is a folder; expected a CSV file$"):
+        read_recording(tmp_path)
+    with pytest.raises(TypeError, match="the recording is a ndarray; expected the path of a CSV file, or an xarray"):
+        read_recording(np.ones((2, 12)))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_refuses_responses_that_are_no_numbers(make_recording, bad):
+    recording = make_recording(bump(0), bump(90))
+    recording.response[1, 3] = bad
+    with pytest.raises(ValueError, match=rf"the recording is {bad} at cell cell 1, direction 90\.0; expected finite"):
+        read_recording(recording)
+    with pytest.raises(ValueError, match="responses are of type <U1; expected numbers"):
+        read_recording(xr.DataArray([["a"]], {"cell": ["a"], "direction": [0.0]}, ("cell", "direction")))
+
+
+@pytest.mark.parametrize(
+    "array", [xr.DataArray(1.0), xr.DataArray([1.0], {"cell": ["a"]}, ["cell"]), xr.DataArray([1.0], dims="direction")]
+)
+def test_refuses_labelled_responses_without_an_axis_or_its_coordinate(array):
+    with pytest.raises(ValueError, match=r"the recording has dimensions .*; expected cell and an axis with its coord"):
+        read_recording(array)
 
 
 def test_labelled_recordings_are_passed_on(make_recording):
@@ -181,6 +236,27 @@ def test_the_baseline_is_a_rectified_cosine(make_tuning, make_recording):
     assert_allclose(result.cosine[0], cosine, atol=1e-12)
     r = np.corrcoef(result.model[0], result.recording[0])[0, 1]
     assert_allclose(result.correlation, r, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [4, 12])
+def test_the_model_is_measured_on_its_own_curve(make_tuning, make_recording, n):
+    """However few directions the recording has."""
+    curves = [lambda d: bump(10, d, 4.0), lambda d: bump(190, d, 1.0)]
+    tuning = make_tuning(*curves, step=5.0)
+    cells = make_recording(bump(0), bump(180)).isel(direction=slice(None, None, 12 // n))
+    result = compare(tuning, cells)
+    assert_array_equal(result.unit, [0, 1])
+    assert_allclose(result.half_width.sel(curve="model"), half_width(tuning.response))
+    assert_allclose(result.half_width.sel(curve="recording"), half_width(cells.response))
+    for name, index in zip(("dsi", "dsi_over_preferred"), direction_selectivity(tuning.response), strict=True):
+        assert_allclose(result[name].sel(curve="model"), index)
+
+
+def test_comparisons_say_what_they_are_of():
+    result = compare(experiment("direction", hassenstein_reichardt(quadrants="on"), dt=0.01), published())
+    assert result.attrs["detector"] == "hrd-on"
+    assert result.attrs["stimulus_wavelength"] == 30.0
+    assert "Maisak" in result.attrs["source"]
 
 
 def test_silent_and_flat_models_have_no_correlation(make_tuning, make_recording):
@@ -250,7 +326,14 @@ def test_refuses_what_cannot_be_compared(make_tuning):
     with pytest.raises(ValueError, match="the tuning has dimensions contrast, motion; expected direction"):
         compare(experiment("contrast", hassenstein_reichardt(), dt=0.01), published())
     with pytest.raises(ValueError, match="the recording has dimensions cell, contrast; expected direction"):
-        compare(make_tuning(np.cos), xr.DataArray([[1.0]], dims=("cell", "contrast")))
+        compare(make_tuning(np.cos), xr.DataArray([[1.0]], {"contrast": [0.5]}, ("cell", "contrast")))
+    for tuning in (xr.Dataset({"other": 1}), published().response, np.ones(12)):
+        with pytest.raises(ValueError, match=r"the tuning is or has .*; expected a Dataset with response"):
+            compare(tuning, published())
+    with pytest.raises(ValueError, match="the tuning has dimensions none; expected direction"):
+        compare(xr.Dataset({"response": 1.0}), published())
+    with pytest.raises(ValueError, match="no other than unit, and a coordinate of direction"):
+        compare(xr.Dataset({"response": ("direction", np.ones(12))}), published())
     with pytest.raises(ValueError, match="direction, and no other than cell"):
         compare(make_tuning(np.cos), published().response.expand_dims(fly=2))
     with pytest.raises(ValueError, match="dimensions direction, contrast; expected direction, and no other than unit"):

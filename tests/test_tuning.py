@@ -2,24 +2,28 @@
 
 import inspect
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
 
-from flymotion.detectors import hassenstein_reichardt, learned, three_pixel
+import flymotion
+from flymotion.detectors import DETECTORS, barlow_levick, hassenstein_reichardt, learned, three_pixel
 from flymotion.eyes import Grid
 from flymotion.generators import Generators, derivative_operator
-from flymotion.photoreceptors import OnOff
+from flymotion.photoreceptors import DivisiveNormalization, OnOff, SensorNoise, WeberContrast
 from flymotion.stimuli import STIMULI, drifting_grating, plaid, reverse_phi, square_grating
-from flymotion.temporal import LowPass, transfer
+from flymotion.temporal import Delay, Gamma, GammaSlope, HighPass, LowPass, Rectify, transfer
 from flymotion.tuning import (
     EXPERIMENTS,
     UNITS,
     characterise,
     direction_selectivity,
+    dt_for,
     experiment,
     eye_for,
     half_width,
@@ -27,7 +31,7 @@ from flymotion.tuning import (
     preferred_direction,
     tune,
 )
-from flymotion.tuning.experiments import grating_at_speed
+from flymotion.tuning.experiments import best_wavelength, grating_at_speed
 
 FINE = np.arange(0.0, 360.0)
 
@@ -118,10 +122,21 @@ def test_peak_of_a_parabola_is_exact(axis):
     assert_allclose(found, (1.3, 7.0))
 
 
-def test_peak_at_an_end_is_the_sample():
-    assert peak([3.0, 2.0, 1.0], [1.0, 2.0, 4.0]) == (1.0, 3.0)
-    assert peak([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]) == (4.0, 3.0)
-    assert peak([5.0, 5.0, 5.0], [1.0, 2.0, 4.0])[1] == 5.0
+@pytest.mark.parametrize("curve", [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [3.0, 3.0, 3.0], [3.0, 3.0 + 1e-12, 3.0]])
+def test_a_peak_at_an_end_or_of_a_flat_curve_is_nowhere(curve):
+    found = peak(curve, [1.0, 2.0, 4.0])
+    assert math.isnan(found.position)
+    assert_allclose(found.value, 3.0)
+
+
+def test_silent_curves_have_no_peak():
+    assert_array_equal(peak(np.zeros(5), np.arange(5.0)), (np.nan, 0.0))
+
+
+def test_peaks_have_the_units_of_their_axis_and_of_the_responses():
+    frequency = xr.Variable("f", [1.0, 2.0, 4.0], {"units": "Hz"})
+    found = peak(xr.DataArray([1.0, 2.0, 1.5], {"f": frequency}, "f", attrs={"units": "mV"}), "f")
+    assert (found.position.attrs["units"], found.value.attrs["units"]) == ("Hz", "mV")
 
 
 def test_peak_of_what_is_no_number_is_nowhere():
@@ -213,7 +228,167 @@ def test_refuses_designs_without_values_and_courses_of_several_lengths():
 
 def test_refuses_early_vision_that_changes_the_number_of_pixels():
     with pytest.raises(ValueError, match="early vision made 4 pixels of 2; expected as many"):
-        tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, early_vision=OnOff().fit(np.ones((1, 2))))
+        tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, eye=Grid(1, 2), early_vision=OnOff())
+
+
+def test_an_empty_design_is_one_point(reloaded):
+    detector = hassenstein_reichardt()
+    bare = tune(detector, drifting_grating, {}, dt=0.01, keep_time=True)
+    one = tune(detector, drifting_grating, {"direction": [0.0]}, dt=0.01, keep_time=True)
+    assert (bare.response.dims, bare.course.dims) == ((), ("time",))
+    xr.testing.assert_equal(bare, one.isel(direction=0, drop=True))
+    assert_allclose(experiment("direction", detector, direction=0.0, dt=0.01).response, bare.response, rtol=1e-12)
+    xr.testing.assert_equal(reloaded(bare), bare)
+
+
+# Early vision
+
+
+@pytest.fixture
+def normalised():
+    """Response of the HRD behind a normalisation by the whole frame, as of an eye."""
+    stages = make_pipeline(WeberContrast(), DivisiveNormalization(0.1))
+
+    def measure(**how):
+        tuned = tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, mean=1.0, early_vision=stages, **how)
+        return float(tuned.response)
+
+    return measure
+
+
+def test_early_vision_that_pools_sees_a_row_by_default(normalised):
+    wide, narrow = (normalised(eye=eye_for(hassenstein_reichardt(), n)) for n in (24, 1))
+    assert_allclose(normalised(), wide, rtol=0.02)
+    assert narrow > 1.05 * wide
+
+
+@pytest.mark.parametrize("name", ["local", "summed", "edges", "apparent-motion"])
+def test_early_vision_of_each_pixel_by_itself_changes_no_position(name):
+    """The margin is seen, and not in the mean; luminances become the contrasts that they were made of."""
+    plain = experiment(name, hassenstein_reichardt(), dt=0.01)
+    behind = experiment(name, hassenstein_reichardt(), dt=0.01, early_vision=WeberContrast(), mean=1.0)
+    assert_allclose(behind.course, plain.course, atol=1e-12)
+
+
+def test_a_sheet_can_be_measured_behind_early_vision():
+    stages = make_pipeline(WeberContrast(), DivisiveNormalization(0.1))
+    how = {"dt": 0.02, "repeats": 2, "duration": 1.5}
+    found = characterise(hassenstein_reichardt(), early_vision=stages, mean=1.0, **how)
+    assert found.numbers.contrast_exponent < 1.9
+    assert found.numbers.attrs["mean"] == 1.0
+    assert "DivisiveNormalization" in found.numbers.attrs["early_vision"]
+
+
+def test_the_mean_luminance_is_seen():
+    """By a detector that rectifies: an even field of luminance 1 is a signal of 1, less a quarter of that."""
+    still = partial(drifting_grating, contrast=0.0)
+    measure = partial(tune, barlow_levick(weight=0.25), still, {}, dt=0.01)
+    assert_allclose([measure(mean=mean).response for mean in (0.0, 1.0, 2.0)], [0, 0.75, 1.5])
+    with pytest.raises(ValueError, match="Negative values"):
+        tune(three_pixel(), drifting_grating, {}, dt=0.01, early_vision=SensorNoise(0.1, "photon"))
+    photons = SensorNoise(0.1, "photon", random_state=0)
+    assert np.isfinite(tune(three_pixel(), drifting_grating, {}, dt=0.01, mean=1.0, early_vision=photons).response)
+
+
+def test_refuses_early_vision_fitted_on_another_eye():
+    fitted = DivisiveNormalization().fit(np.ones((1, 2)))
+    with pytest.raises(ValueError, match="fitted on frames of 2 pixels, and the eye has 14; expected as many"):
+        tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, early_vision=fitted)
+
+
+# Time between frames
+
+
+@pytest.mark.parametrize(
+    ("arms", "dt"),
+    [
+        ((), 0.005),
+        ((Rectify(),), 0.005),
+        ((LowPass(0.16),), 0.005),
+        ((LowPass(0.15),), 0.0025),
+        ((HighPass(0.25), LowPass(0.05)), 0.00125),
+        ((Gamma(0.02),), 0.005 / 16),
+        ((GammaSlope(1e-4),), 0.005 / 20),
+        ((Delay(0.025),), 0.005),
+        ((Delay(1 / 60), LowPass(0.5)), 0.005 / 3),
+        ((LowPass(0.15), Delay(0.004)), 0.001),
+        ((Delay(0.00123),), 0.005),
+    ],
+)
+def test_the_time_between_frames_goes_by_the_filters_and_delays(arms, dt):
+    assert_allclose(dt_for(replace(hassenstein_reichardt(), arms={"delayed": arms, "fast": ()})), dt, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["hrd", "shared-non-delay", "hr-bl", "conductance-t4", "motion-energy"])
+def test_frames_of_experiments_are_fine_enough(name):
+    detector, contrasts = DETECTORS[name](), [0.25]
+    usual, fine = (experiment("contrast", detector, contrast=contrasts, repeats=2, **how) for how in ({}, {"dt": 1e-4}))
+    assert_allclose(usual.response, fine.response, atol=0.02 * float(abs(fine.response).max()))
+
+
+# Provenance
+
+
+def test_results_say_what_they_are_of(reloaded):
+    result = reloaded(experiment("reverse-phi", hassenstein_reichardt(quadrants="on"), dt=0.01, repeats=2))
+    expected = {
+        "detector": "hrd-on",
+        "source": "Eichner et al. 2011",
+        "stimulus": "reverse_phi",
+        "stimulus_wavelength": 30.0,
+        "stimulus_interval": 0.125,
+        "stimulus_contrast": 0.5,
+        "flymotion_version": flymotion.__version__,
+        "early_vision": "none",
+    }
+    assert {k: result.attrs[k] for k in expected} == expected
+    assert "LowPass(tau=0.15)" in result.attrs["detector_description"]
+    assert not {"stimulus_reverse", "stimulus_phase", "stimulus_direction"} & set(result.attrs)
+
+
+def test_numbers_say_what_they_are_of():
+    attrs = characterise(three_pixel(), dt=0.02, repeats=2, duration=1.5).numbers.attrs
+    assert (attrs["detector"], attrs["at_best"], attrs["stimulus_wavelength"]) == ("three-pixel", 0, 30.0)
+
+
+# Wavelengths
+
+
+def test_gratings_may_be_of_the_best_wavelength():
+    """The one of which the largest response in the map is largest; unless another is given."""
+    hrd = hassenstein_reichardt()
+    frequency = experiment("frequency", hrd, dt=0.02, repeats=4)
+    most = frequency.response.sel(motion="preferred").max("temporal_frequency")
+    best = float(most.wavelength[most.argmax("wavelength")])
+    assert best != 30
+    direction = experiment("direction", hrd, at_best=True, dt=0.02)
+    assert (direction.attrs["stimulus_wavelength"], direction.attrs["at_best"]) == (best, 1)
+    xr.testing.assert_equal(direction, experiment("direction", hrd, wavelength=best, dt=0.02))
+    given = experiment("direction", hrd, at_best=True, wavelength=50.0, dt=0.02)
+    assert given.attrs["stimulus_wavelength"] == 50.0
+
+
+@pytest.mark.parametrize("size", [3, 7])
+def test_the_best_wavelength_is_that_of_all_units(size):
+    """Of single operators too, which take longer waves the wider they are; the mean over units decides."""
+    operators = np.stack([derivative_operator((size,)), -derivative_operator((size,))])
+    shown = experiment("contrast", learned(Generators(operators, (size,))), at_best=True, dt=0.02, repeats=2)
+    assert shown.attrs["stimulus_wavelength"] != 30
+    assert (shown.response.sel(motion="preferred") > 0).all()
+
+
+def test_learned_operators_are_shown_their_best_wavelength_and_published_detectors_what_all_are():
+    single = learned(Generators(derivative_operator((5,))[None], (5,)))
+    how = {"dt": 0.02, "repeats": 2, "duration": 1.5}
+    own = characterise(single, **how)
+    best = best_wavelength(own.results["frequency"])
+    assert best != 30
+    assert own.numbers.attrs["stimulus_wavelength"] == best
+    assert own.results["reverse-phi"].attrs["stimulus_wavelength"] == best
+    spanned = max(3, round(best / single.spacing)) * single.spacing
+    assert own.results["summed"].attrs["stimulus_wavelength"] == spanned
+    assert characterise(single, at_best=False, **how).numbers.attrs["stimulus_wavelength"] == 30.0
+    assert characterise(three_pixel(), **how).numbers.attrs["stimulus_wavelength"] == 30.0
 
 
 def test_every_parameter_that_has_a_unit_is_known():
@@ -371,13 +546,30 @@ def test_numbers_of_the_hrd():
     assert_allclose((numbers.dsi, numbers.dsi_over_preferred), (1, 2), rtol=1e-3)
     assert_allclose(numbers.contrast_exponent, 2)
     assert_allclose(numbers.temporal_frequency, 1 / (2 * math.pi * 0.15), rtol=0.02)
-    assert_allclose(numbers.reverse_phi, -numbers.phi, rtol=1e-6)
+    assert_allclose(numbers.reverse_phi / numbers.phi, stepped(5 / 8) / stepped(1 / 8), rtol=0.02)
     assert numbers.two_point_positive > 0 > numbers.two_point_negative
     threes = [abs(float(numbers[f"{kind}_{parity}"])) for kind in ("converging", "diverging") for parity in PARITIES]
     assert max(threes) < 0.1 * float(numbers.two_point_positive)
 
 
 PARITIES = ("positive", "negative")
+
+
+def stepped(turns, interval=0.125, tau=0.15):
+    """Response of the HRD to a sine whose phase grows in steps, up to a factor: all of its frequencies, by their power.
+
+    Inverting it is half a turn: eighths become five eighths, that is three backwards.
+    """
+    turns = turns + np.arange(-2000, 2001)
+    angle = 2 * math.pi * turns / interval * tau
+    return (np.sinc(turns) ** 2 * angle / (1 + angle**2)).sum()
+
+
+def test_what_was_not_reached_is_no_optimum():
+    numbers = characterise(barlow_levick(), repeats=2).numbers
+    assert np.isnan(numbers.temporal_frequency)
+    assert numbers.temporal_frequency.attrs == {"units": "Hz"}
+    assert numbers.wavelength.attrs == {"units": "deg"}
 
 
 def test_a_change_leaves_the_experiments_on_it_as_they_are():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from importlib import resources
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from flymotion.temporal import Chain, LowPass, Step, filtered, start
+from flymotion.tuning.base import UNITS
 from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle
 
 if TYPE_CHECKING:
@@ -52,13 +54,15 @@ def read_recording(source: Any) -> xr.Dataset:
     """Read a recording from a CSV file; an xarray object is passed on.
 
     The first row has names. The first column is the axis, named like the parameter of a stimulus, with its unit if it
-    has one: ``direction [deg]`` or ``direction_deg``; every other column is a cell. Empty lines, and those that begin
-    with ``#``, are left out.
+    has one: ``direction [deg]``, ``Direction (deg)`` or ``direction_deg``; every other column is a cell. Empty lines,
+    and those that begin with ``#``, are left out. Units are those of :data:`~flymotion.tuning.UNITS`, e.g. s and Hz;
+    directions may be in rad, and are in deg then.
 
     Parameters
     ----------
     source : path, Dataset or DataArray
-        Where the recording is. Of a DataArray the dimension that is not ``cell`` is the axis.
+        Where the recording is. Of a DataArray the dimension that is not ``cell`` is the axis; ``units`` among the
+        attributes of its coordinate, if they are there, are as above.
 
     Returns
     -------
@@ -67,25 +71,94 @@ def read_recording(source: Any) -> xr.Dataset:
 
     Raises
     ------
+    TypeError
+        What is neither a path nor labelled.
+    OSError
+        A file that is not there, or cannot be read; names it.
     ValueError
-        A file that is no such table; names the file and the line.
+        A file that is no such table; names the file and the line. Labelled responses without an axis or its coordinate,
+        or of which some are no finite numbers; names the cell and the place. A unit that is not the axis's.
     """
     if hasattr(source, "data_vars"):
         return _checked(source)
     if hasattr(source, "dims"):
         return _checked(source.to_dataset(name="response"))
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(
+            f"the recording is a {type(source).__name__}; expected the path of a CSV file, or an xarray Dataset or "
+            "DataArray over cell and, for instance, direction"
+        )
     path = Path(source)
+    return _parsed(_text(path), str(path)).assign_attrs(source=path.name)
+
+
+def _text(path: Path) -> str:
+    if path.is_dir():
+        raise IsADirectoryError(f"the recording {path} is a folder; expected a CSV file")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8; expected a table of comma-separated values") from None
-    return _parsed(text, str(path)).assign_attrs(source=path.name)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no recording {path}; expected a CSV file") from None
+    except OSError as error:
+        raise type(error)(f"the recording {path} cannot be read: {error.strerror}") from None
 
 
 def _checked(recording: xr.Dataset) -> xr.Dataset:
     if "response" not in recording:
         raise ValueError(f"the recording has {', '.join(map(str, recording)) or 'no variables'}; expected response")
-    return recording if "cell" in recording.response.dims else recording.expand_dims(cell=["recording"])
+    response = recording["response"]
+    axes = [dim for dim in response.dims if dim != "cell"]
+    if not any(dim in recording.coords for dim in axes):
+        raise ValueError(
+            f"the recording has dimensions {', '.join(map(str, response.dims)) or 'none'}, and coordinates of "
+            f"{', '.join(map(str, recording.coords)) or 'none'}; expected cell and an axis with its coordinate"
+        )
+    _check_finite(response)
+    for axis in (dim for dim in axes if dim in recording.coords):
+        coordinate = recording[axis]
+        unit, scale = _in_units(str(axis), str(coordinate.attrs.get("units", "")), "the recording")
+        if scale != 1:
+            recording = recording.assign_coords({axis: (axis, coordinate.values * scale, {"units": unit})})
+    return recording if "cell" in response.dims else recording.expand_dims(cell=["recording"])
+
+
+def _check_finite(response: xr.DataArray) -> None:
+    if response.dtype.kind not in "biuf":
+        raise ValueError(f"the recording's responses are of type {response.dtype}; expected numbers")
+    for place in np.argwhere(~np.isfinite(response.values))[:1]:
+        at = response[tuple(place)]
+        where = ", ".join(f"{dim} {at.coords[dim].item()}" for dim in response.dims if dim in at.coords)
+        raise ValueError(f"the recording is {float(at)} at {where}; expected finite numbers")
+
+
+SPELLINGS = {
+    "degrees": "deg",
+    "degree": "deg",
+    "\N{DEGREE SIGN}": "deg",
+    "\N{DEGREE SIGN}/s": "deg/s",
+    "radians": "rad",
+    "radian": "rad",
+    "hz": "Hz",
+    "seconds": "s",
+}
+"""Other ways to write units."""
+
+
+def _in_units(axis: str, unit: str, where: str) -> tuple[str, float]:
+    """Return the unit that an axis is kept in, and the factor to it from ``unit``, which is empty if none was given."""
+    plain = unit.strip().lower()
+    given, expected = SPELLINGS.get(plain, plain), UNITS.get(axis)
+    if not unit:
+        return expected or "1", 1.0
+    if expected is None:
+        return unit, 1.0
+    if given == expected:
+        return expected, 1.0
+    if (given, expected) == ("rad", "deg"):
+        return "deg", math.degrees(1)
+    raise ValueError(f"{where}: {axis} is in {unit!r}; expected {expected}{' or rad' if expected == 'deg' else ''}")
 
 
 def _parsed(text: str, name: str) -> xr.Dataset:
@@ -102,8 +175,10 @@ def _parsed(text: str, name: str) -> xr.Dataset:
             f"{name}, line {rows[0][0]}: names are {', '.join(map(repr, rows[0][1]))}; expected the axis and a name of "
             "its own for every cell"
         )
+    unit, scale = _in_units(axis, unit, f"{name}, line {rows[0][0]}")
     table = np.array([_numbers(entries, 1 + len(cells), f"{name}, line {k}") for k, entries in rows[1:]])
-    places = table[:, 0] % 360 if axis == "direction" else table[:, 0]
+    table[:, 0] *= scale
+    places = (table[:, 0] % 360).round(9) % 360 if axis == "direction" else table[:, 0]
     for (k, entries), first in zip(rows[1:], _is_first(places), strict=True):
         if not first:
             raise ValueError(f"{name}, line {k}: {axis} {entries[0]} is there already; expected each once")
@@ -127,11 +202,10 @@ def _is_first(places: np.ndarray) -> np.ndarray:
 
 
 def _named(header: str) -> tuple[str, str]:
-    """Take the name of an axis and its unit apart."""
-    units = "deg/s|deg|Hz|s|rad"
-    found = re.fullmatch(rf"(.*?)(?:\s*\[({units})\]|_({units}))?", header, flags=re.IGNORECASE)
-    name, bracketed, appended = found.groups() if found else (header, None, None)
-    return re.sub(r"[\s-]+", "_", name.strip()).lower(), bracketed or appended or "1"
+    """Take the name of an axis and its unit, empty if there is none, apart."""
+    found = re.fullmatch(r"(.*?)(?:\s*\[(.*)\]|\s*\((.*)\)|_(deg/s|deg|hz|s|rad))?", header.strip(), re.IGNORECASE)
+    name, *units = found.groups() if found else (header,)
+    return re.sub(r"[\s-]+", "_", name.strip()).lower(), next((unit for unit in units if unit), "")
 
 
 def _is_number(entry: str) -> bool:
@@ -188,15 +262,16 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     xarray.Dataset
         Curves by ``cell`` and ``direction``: ``recording``, ``model`` and ``cosine``, a half-wave rectified cosine of
         the cell's preferred direction, the least that a model has to beat. By ``cell``: ``correlation`` and
-        ``correlation_cosine`` with the recording; by ``curve`` too, at the recording's directions, ``half_width``
-        [deg], ``dsi`` and ``dsi_over_preferred``; ``turned``, how far the detector's curve was turned [deg], and
-        the ``unit`` that was taken.
+        ``correlation_cosine`` with the recording, at its directions; by ``curve`` too, ``half_width`` [deg], ``dsi``
+        and ``dsi_over_preferred``, each of its own curve as it was measured: the recording's at its directions, and the
+        model's at all of the tuning, which are as a rule more; ``turned``, how far the detector's curve was turned
+        [deg], and the ``unit`` that was taken.
 
     Raises
     ------
     ValueError
-        A tuning or recording that is not over directions, or over more than these and units or cells; an indicator that
-        is no kernel, or without a course of time.
+        A tuning or recording without ``response``, not over directions, or over more than these and units or cells; an
+        indicator that is no kernel, or without a course of time. Also what :func:`read_recording` refuses.
 
     Examples
     --------
@@ -209,12 +284,8 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     import xarray as xr
 
     cells = read_recording(recording)
-    for what, found, other in (("tuning", tuning, "unit"), ("recording", cells, "cell")):
-        dims = found["response"].dims
-        if "direction" not in dims or set(dims) - {"direction", other}:
-            raise ValueError(
-                f"the {what} has dimensions {', '.join(map(str, dims))}; expected direction, and no other than {other}"
-            )
+    _check_directions("tuning", tuning, "unit")
+    _check_directions("recording", cells, "cell")
     recorded = cells["response"].transpose("cell", "direction").astype(float)
     curves = _peaks(tuning, indicator_kernel).transpose(..., "direction")
     best = preferred_direction(recorded)
@@ -223,19 +294,44 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     cosine = np.maximum(np.cos(np.radians(recorded.direction.values - best.values[:, None])), 0)
     shown = {"recording": recorded, "model": recorded.copy(data=model), "cosine": recorded.copy(data=cosine)}
     shown = {name: _scaled(curve) for name, curve in shown.items()}
-    both = xr.concat([shown["recording"], shown["model"]], xr.Variable("curve", ["recording", "model"]))
-    selectivity = direction_selectivity(both)
     measured: dict[str, Any] = {
         "correlation": _correlation(shown["model"], shown["recording"]),
         "correlation_cosine": _correlation(shown["cosine"], shown["recording"]),
-        "half_width": half_width(both),
-        "dsi": selectivity.over_sum,
-        "dsi_over_preferred": selectivity.over_preferred,
         "turned": ("cell", turned, {"units": "deg"}),
         "unit": ("cell", unit),
     }
-    about = {"source": cells.attrs.get("source", ""), "detector": tuning.attrs.get("source", "")}
-    return xr.Dataset(shown | measured, attrs=about)
+    names = xr.Variable("curve", ["recording", "model"])
+    for name, of_cells in _measures(recorded).items():
+        of_model = of_cells.copy(data=np.atleast_1d(_measures(curves)[name].values)[unit])
+        measured[name] = xr.concat([of_cells, of_model], names)
+    about = {k: v for k, v in tuning.attrs.items() if k in ABOUT_TUNING or k.startswith("stimulus")}
+    about["detector"] = tuning.attrs.get("detector") or tuning.attrs.get("source", "")
+    return xr.Dataset(shown | measured, attrs=about | {"source": cells.attrs.get("source", "")})
+
+
+ABOUT_TUNING = ("detector_description", "flymotion_version", "dt", "settle", "eye", "early_vision", "mean")
+"""Attributes of a tuning that a comparison keeps, besides those of its stimulus."""
+
+
+def _check_directions(what: str, found: Any, other: str) -> None:
+    if not hasattr(found, "data_vars") or "response" not in found:
+        has = ", ".join(map(str, found)) or "no variables" if hasattr(found, "data_vars") else type(found).__name__
+        raise ValueError(f"the {what} is or has {has}; expected a Dataset with response")
+    dims = found["response"].dims
+    if "direction" not in dims or set(dims) - {"direction", other} or "direction" not in found.coords:
+        raise ValueError(
+            f"the {what} has dimensions {', '.join(map(str, dims)) or 'none'}; expected direction, and no other than "
+            f"{other}, and a coordinate of direction"
+        )
+
+
+def _measures(curves: xr.DataArray) -> dict[str, xr.DataArray]:
+    selectivity = direction_selectivity(curves)
+    return {
+        "half_width": half_width(curves),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+    }
 
 
 def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

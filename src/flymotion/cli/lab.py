@@ -109,7 +109,7 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
                 results = experiment(name, made)
                 path = out / f"{stem}-{name}.nc"
                 results.to_netcdf(path, engine="scipy")
-                plots.draw_tuning(results, name).savefig(path.with_suffix(".png"), dpi=150)
+                plots.draw_tuning(results).savefig(path.with_suffix(".png"), dpi=150)
                 click.echo(f"{path}\n{path.with_suffix('.png')}")
         if recorded is not None:
             _beside(made, recorded, out / f"{stem}-recording.png")
@@ -177,7 +177,7 @@ def compare(names: tuple[str, ...], out: Path) -> None:
             work = [partial(characterise, detector) for detector in made.values()]
             results = dict(zip(made, on_cores(2, one_more)(work), strict=True))
         out.mkdir(parents=True, exist_ok=True)
-        plots.draw_sheet(results).savefig(out / "compare.png", dpi=110)
+        plots.draw_sheet(results).savefig(out / "compare.png", dpi=150)
         units = [unit for name, each in results.items() for unit in _units(name, each.numbers)]
         _write(units, out / "compare.csv")
     table([("detector", "left"), *((title, "right") for title in MEASURES)], [_row(*unit) for unit in units])

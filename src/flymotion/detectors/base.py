@@ -11,6 +11,7 @@ Start-up: before the first frame the eye saw that frame for ever, or the intensi
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 from flymotion.eyes import Eye, as_eye
 from flymotion.frames import as_frames
 from flymotion.scenes import unit_vector
-from flymotion.temporal import Chain, filtered, latency, start
+from flymotion.temporal import Chain, Step, filtered, latency, start
 
 __all__ = ["Detector", "Stream", "Taps", "along"]
 
@@ -50,8 +51,17 @@ class Taps:
         self._arms, self._pixels, self._first, self.dt = arms, pixels, first, dt
 
     def __call__(self, arm: str, offset: int = 0) -> np.ndarray:
-        """Return an arm at one offset along the preferred direction, shape (..., n_frames, n_positions)."""
-        return self._arms[arm][..., self._pixels[:, offset - self._first]]
+        """Return an arm at one offset along the preferred direction, shape (..., n_frames, n_positions).
+
+        Raises
+        ------
+        ValueError
+            An offset at which there is no tap.
+        """
+        taps = range(self._first, self._first + self._pixels.shape[1])
+        if offset not in taps:
+            raise ValueError(f"the offset is {offset}; expected one of the taps, {taps[0]} to {taps[-1]}")
+        return self._arms[arm][..., self._pixels[:, int(offset) - self._first]]
 
     def all(self, arm: str) -> np.ndarray:
         """Return an arm at all taps, shape (..., n_frames, n_positions, n_taps)."""
@@ -66,7 +76,7 @@ class Detector:
     ----------
     arms : mapping of str to tuple of Step
         Temporal filters that make each arm's signal from a photoreceptor's.
-    displacements : ndarray, shape (n_taps, 2)
+    displacements : array, shape (n_taps, 2)
         Where the taps are about a position (x right, y down) for motion to the right [pixel spacings]; :func:`along`.
     combine : callable
         Formula: takes :class:`Taps`, returns responses, shape (..., n_frames, n_positions) or, of a detector that has
@@ -82,6 +92,16 @@ class Detector:
         Unit of the responses.
     directions : tuple of float
         Preferred directions of the units of a detector that has several [deg].
+    name : str
+        What results and figures call it.
+
+    Raises
+    ------
+    TypeError
+        Arms that are not tuples of steps.
+    ValueError
+        No arms, or displacements that are not finite numbers of that shape. In a call, a formula that returns another
+        shape than it should.
 
     Examples
     --------
@@ -103,6 +123,29 @@ class Detector:
     source: str = ""
     unit: str = ""
     directions: tuple[float, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _check_arms(self.arms)
+        try:
+            displacements = np.asarray(self.displacements, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"displacements are {self.displacements!r}; expected numbers, shape (n_taps, 2)") from None
+        if displacements.ndim != 2 or displacements.shape[1] != 2 or not len(displacements):
+            raise ValueError(
+                f"displacements have shape {displacements.shape}; expected (n_taps, 2), one or more, x right and y down"
+            )
+        if not np.isfinite(displacements).all():
+            raise ValueError(f"displacements are {displacements.tolist()}; expected finite numbers")
+        object.__setattr__(self, "displacements", displacements)
+
+    @property
+    def description(self) -> str:
+        """All that makes the detector what it is, in one line: results keep it."""
+        arms = "; ".join(f"{name} = {_listed(chain)}" for name, chain in self.arms.items())
+        taps = " ".join(f"({x:g}, {y:g})" for x, y in self.displacements)
+        eye = f"spacing {self.spacing:g}, acceptance {self.acceptance:g}"
+        return f"{self.name or 'detector'}: {arms}; taps {taps}; {_formula(self.combine)}; {eye}; {self.source}"
 
     def __call__(
         self,
@@ -208,10 +251,21 @@ class Stream:
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
         first = round(float(self.detector.displacements[0, 0]))
         self._seen += frames.shape[-2]
-        each = [self.detector.combine(Taps(arms, pixels, first, self.dt)) for pixels in self._taps]
+        each = [self._combined(Taps(arms, pixels, first, self.dt), frames, len(pixels)) for pixels in self._taps]
         if np.ndim(self.direction) == 0:
             return each[0]
         return np.stack(each, axis=frames.ndim)
+
+    def _combined(self, taps: Taps, frames: np.ndarray, n_positions: int) -> np.ndarray:
+        responses = self.detector.combine(taps)
+        units = self.detector.directions
+        expected = (*frames.shape[:-1], n_positions, *([len(units)] if units else []))
+        if np.shape(responses) != expected:
+            raise ValueError(
+                f"the detector's formula returned shape {np.shape(responses)}; expected {expected}, a response for "
+                f"each frame and position{' and unit' if units else ''}"
+            )
+        return responses
 
     def _signals(self, chain: Chain, done: dict[Chain, np.ndarray]) -> np.ndarray:
         """Filter through a chain; arms that begin alike share what they share."""
@@ -234,6 +288,37 @@ class Stream:
         self._started, self._beside = True, frames.shape[:-2]
 
 
+def _check_arms(arms: Any) -> None:
+    if not isinstance(arms, Mapping) or not arms:
+        raise ValueError(f"arms are {arms!r}; expected a mapping of one or more names to tuples of steps")
+    for name, chain in arms.items():
+        if not (isinstance(chain, tuple) and all(_is_step(step) for step in chain)):
+            raise TypeError(f"the arm {name!r} is {chain!r}; expected a tuple of steps, such as (LowPass(0.1),) or ()")
+
+
+def _is_step(step: Any) -> bool:
+    return isinstance(step, Step) or hasattr(step, "coefficients")
+
+
+def _listed(chain: Chain) -> str:
+    return " > ".join(map(repr, chain)) or "signal"
+
+
+def _formula(combine: Any) -> str:
+    """Return the name of a formula and what is fixed of it, arrays by their shape and a check sum."""
+    fixed = ", ".join(f"{name}={_brief(value)}" for name, value in getattr(combine, "keywords", {}).items())
+    function = getattr(combine, "func", combine)
+    return f"{getattr(function, '__name__', type(function).__name__)}({fixed})"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array{value.shape}#{zlib.crc32(np.ascontiguousarray(value).tobytes()):08x}"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_brief, value))})"
+    return repr(value)
+
+
 def _check_before(before: Any, eye: Eye) -> None:
     if np.shape(before) not in ((), eye.shape) or not np.isfinite(before).all():
         raise ValueError(
@@ -253,6 +338,14 @@ def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     frames = as_frames(np.moveaxis(movies, 1, 0), first=first)
     dtype = frames.dtype if frames.dtype == np.float32 else np.float64
     return np.moveaxis(frames.astype(dtype, copy=False), 0, 1).reshape(*beside, n_frames, movies.shape[-1])
+
+
+def _lattice(eye: Eye) -> str:
+    """Return the directions in which a flat eye's pixels have neighbours [deg], as text."""
+    places, links = np.pad(eye.positions, ((0, 0), (0, 2 - eye.positions.shape[1]))), eye.neighbours
+    along = places[links[:, 1]] - places[links[:, 0]]
+    angles = np.degrees(np.arctan2(-along[:, 1], along[:, 0])).round(6)
+    return ", ".join(f"{angle:g}" for angle in np.unique(np.concatenate([angles, angles + 180]) % 360)) or "no"
 
 
 def _tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -284,7 +377,8 @@ def _tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tupl
         if not whole.any():
             raise ValueError(
                 f"an eye of {eye.shape} pixels has no place for the detector's {len(displacements)} taps along "
-                f"direction {direction:g} deg; expected a larger eye, or a direction of its lattice"
+                f"direction {direction:g} deg; expected a larger eye, or a direction of its lattice: "
+                f"{_lattice(eye)} deg"
             )
         found.append(pixels)
     positions = np.flatnonzero(whole)

@@ -71,6 +71,7 @@ def conductance(
         acceptance=acceptance,
         source="Zavatone-Veth, Badwan & Clark 2020" + (", adapted" if pathway == "T5" else ""),
         unit="mV^2",
+        name=f"conductance-{pathway.lower()}",
     )
 
 
@@ -141,6 +142,7 @@ def gruntman(
         acceptance=acceptance,
         source="Gruntman, Romani & Reiser 2018",
         unit="mV",
+        name="gruntman",
     )
 
 

@@ -48,6 +48,7 @@ def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptan
         spacing=spacing,
         acceptance=acceptance,
         source="Bahroun, Sengupta & Chklovskii 2019",
+        name="three-pixel",
     )
 
 
@@ -103,6 +104,7 @@ def hassenstein_reichardt(
         spacing=spacing,
         acceptance=acceptance,
         source="Hassenstein & Reichardt 1956" if quadrants is None else "Eichner et al. 2011",
+        name={None: "hrd", "same": "hrd-quadrants", "on": "hrd-on", "off": "hrd-off"}[quadrants],
     )
 
 
@@ -139,6 +141,7 @@ def shared_non_delay(
         spacing=spacing,
         acceptance=acceptance,
         source="Salazar-Gatzimas, Agrochao, Fitzgerald & Clark 2018",
+        name="shared-non-delay",
     )
 
 
@@ -208,6 +211,7 @@ def _half_shared_non_delay(sign: int, delayed: Chain, fast: Chain, spacing: floa
         spacing=spacing,
         acceptance=acceptance,
         source="Salazar-Gatzimas, Agrochao, Fitzgerald & Clark 2018",
+        name=f"shared-non-delay-{'t4' if sign > 0 else 't5'}",
     )
 
 
@@ -266,6 +270,7 @@ def ridge_velocity(
         acceptance=acceptance,
         source="Bahroun, Sengupta & Chklovskii 2019, Suppl. C",
         unit="deg/s",
+        name="ridge-velocity",
     )
 
 

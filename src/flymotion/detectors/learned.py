@@ -63,6 +63,7 @@ def learned(
         acceptance=acceptance,
         source="learned (Bahroun, Sengupta & Chklovskii 2019)",
         directions=tuple(generators.directions().tolist()),
+        name="learned",
     )
 
 

@@ -63,6 +63,7 @@ def linear_nonlinear(
         spacing=spacing,
         acceptance=acceptance,
         source="linear-nonlinear, after Gruntman, Romani & Reiser 2018",
+        name="ln",
     )
 
 
@@ -133,6 +134,7 @@ def motion_energy(
         spacing=spacing,
         acceptance=acceptance,
         source="Adelson & Bergen 1985",
+        name="motion-energy-opponent" if opponent else "motion-energy",
     )
 
 

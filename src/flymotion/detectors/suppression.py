@@ -62,6 +62,7 @@ def barlow_levick(
         spacing=spacing,
         acceptance=acceptance,
         source="Barlow & Levick 1965",
+        name="barlow-levick" if form == "subtractive" else "barlow-levick-divisive",
     )
 
 
@@ -121,6 +122,7 @@ def hr_bl_hybrid(
         spacing=spacing,
         acceptance=acceptance,
         source="Haag, Mishra & Borst 2017",
+        name="hr-bl",
     )
 
 
@@ -168,6 +170,7 @@ def haag(
         spacing=spacing,
         acceptance=acceptance,
         source="Haag, Arenz, Serbe, Gabbiani & Borst 2016",
+        name="haag",
     )
 
 

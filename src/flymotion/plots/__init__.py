@@ -9,12 +9,8 @@ from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.eyes import draw_eye
 from flymotion.plots.filters import draw_filters, filter_sheet
-from flymotion.plots.global_motion import (
-    draw_contrast_response,
-    draw_oscillations,
-    draw_products,
-    draw_velocity_tuning,
-)
+from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
+from flymotion.plots.multiplication import draw_products
 from flymotion.plots.regression import draw_regression
 from flymotion.plots.sheet import draw_sheet
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flymotion.plots.base import new_panels
+from flymotion.plots.panels import add_legend, add_title, share_labels
 from flymotion.plots.tuning import GUIDE
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ def draw_comparison(comparison: xr.Dataset) -> Figure:
         Of :func:`flymotion.recordings.compare`.
     """
     cells = comparison.cell.values.tolist()
-    figure, panels = new_panels(len(cells), min(4, len(cells)), (2.6, 2.3), margins=(0.5, 1.0))
+    n_columns = min(4, len(cells))
+    width = max(2.6, 4.2 / n_columns)
+    figure, panels = new_panels(len(cells), n_columns, (width, 0.9 * width), margins=(0.6, 1.0))
     lines: dict[str, dict[str, Any]] = {
         "recording": {"color": "black", "marker": ".", "linewidth": 1.2},
         "model": {"color": "C0", "linewidth": 1.5},
@@ -34,13 +37,17 @@ def draw_comparison(comparison: xr.Dataset) -> Figure:
         for name, style in lines.items():
             axes.plot(one.direction, one[name], label=name, **style)
         axes.axhline(0, **GUIDE)
-        axes.set_title(
-            f"{cell}: r = {float(one.correlation):.2f} (cosine {float(one.correlation_cosine):.2f})", fontsize=8
-        )
+        axes.set_title(_agreement(str(cell), one), fontsize=8)
         axes.set_xticks(range(0, 361, 90))
-        axes.set(xlabel="direction of motion [deg]", ylabel="response / largest")
-        axes.label_outer()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+        axes.set(xlim=(-12, 372), xlabel="direction of motion [deg]", ylabel="response / largest")
+    share_labels(panels, n_columns)
+    add_legend(figure, panels)
     detector = comparison.attrs.get("detector") or "model"
-    figure.suptitle(f"{detector}, turned to each cell's preferred direction", fontsize=10)
+    add_title(figure, f"{detector}, turned to each cell's preferred direction")
     return figure
+
+
+def _agreement(cell: str, one: xr.Dataset) -> str:
+    """Return a cell's name, and the correlations with its recording, below it where the name is long."""
+    between = ": " if len(cell) < 8 else "\n"
+    return f"{cell}{between}r = {float(one.correlation):.2f} (cosine {float(one.correlation_cosine):.2f})"

@@ -1,4 +1,4 @@
-"""Figures of C17, C18, C19 and C31: contrast, oscillations, velocity, and what multiplies."""
+"""Figures of C17, C18 and C19: contrast, oscillations, velocity."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.global_motion import Result as GlobalMotionResult
-    from flymotion.experiments.multiplication import Result as MultiplicationResult
+    from flymotion.experiments.global_motion import Result
 
-__all__ = ["draw_contrast_response", "draw_oscillations", "draw_products", "draw_velocity_tuning"]
+__all__ = ["draw_contrast_response", "draw_oscillations", "draw_velocity_tuning"]
 
 LABELS = {"three-pixel": "three-pixel", "hrd": "HRD", "L1": "learned in L1", "L2": "learned in L2"}
 
@@ -28,7 +27,7 @@ def _style(name: str) -> dict[str, Any]:
     return {"marker": MARKERS[name], "markersize": size, "markerfacecolor": "none", "linestyle": "none"}
 
 
-def draw_contrast_response(result: GlobalMotionResult) -> Figure:
+def draw_contrast_response(result: Result) -> Figure:
     """Draw the summed output against contrast, without and with normalisation before the detector; first seeds."""
     from flymotion.experiments.global_motion import slopes
 
@@ -54,7 +53,7 @@ def draw_contrast_response(result: GlobalMotionResult) -> Figure:
     return figure
 
 
-def draw_oscillations(result: GlobalMotionResult) -> Figure:
+def draw_oscillations(result: Result) -> Figure:
     """Draw outputs at one position in time, at mean luminances 0 and 1, and their mean over two wavelengths."""
     from flymotion.experiments.global_motion import DT, READINGS, TAU
 
@@ -79,7 +78,7 @@ def draw_oscillations(result: GlobalMotionResult) -> Figure:
     return figure
 
 
-def draw_velocity_tuning(result: GlobalMotionResult) -> Figure:
+def draw_velocity_tuning(result: Result) -> Figure:
     """Draw the summed output against velocity for each wavelength, and the best velocity against wavelength."""
     figure = new_figure(12, 4.2)
     left, middle, right = figure.subplots(1, 3)
@@ -89,7 +88,7 @@ def draw_velocity_tuning(result: GlobalMotionResult) -> Figure:
     return figure
 
 
-def _curves(axes: Axes, result: GlobalMotionResult, name: str) -> None:
+def _curves(axes: Axes, result: Result, name: str) -> None:
     config = result.config
     for k, length in enumerate(config.wavelengths):
         for f, line in enumerate((":", "-")):
@@ -108,7 +107,7 @@ def _curves(axes: Axes, result: GlobalMotionResult, name: str) -> None:
     axes.legend(fontsize=8, loc="lower left", title="wavelength", title_fontsize=8)
 
 
-def _peaks(axes: Axes, result: GlobalMotionResult) -> None:
+def _peaks(axes: Axes, result: Result) -> None:
     from flymotion.experiments.global_motion import FILTERS, peak_velocities
 
     config = result.config
@@ -125,32 +124,3 @@ def _peaks(axes: Axes, result: GlobalMotionResult) -> None:
     axes.set_xlim(0, lengths[1])
     axes.set_ylim(0, None)
     axes.legend(fontsize=8, loc="upper left")
-
-
-def draw_products(result: MultiplicationResult) -> Figure:
-    """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
-    from flymotion.experiments.multiplication import STIMULI, UNITS
-
-    figure = new_figure(10, 4.2)
-    panels = figure.subplots(1, 2, sharey=True)
-    for axes, (shown, found) in zip(panels, result.shares.items(), strict=True):
-        bars = {
-            "variance of one unit": found.single,
-            "variance of unit less mirror image": found.opponent,
-            "difference of means, motion right and left": found.made / found.selectivity.mean(axis=0),
-        }
-        for k, (label, values) in enumerate(bars.items()):
-            mean = values.mean(axis=0)
-            x = np.arange(len(UNITS)) + 0.27 * (k - 1)
-            spread = np.abs(np.stack([values.min(axis=0), values.max(axis=0)]) - mean)
-            axes.bar(x, mean, 0.25, yerr=spread, color=f"C{k}", label=label, error_kw={"linewidth": 1})
-            for place, height, top in zip(x, mean, values.max(axis=0), strict=True):
-                axes.text(place, max(top, 0) + 0.02, f"{height:.2f}", ha="center", va="bottom", fontsize=8)
-        axes.set_xticks(
-            range(len(UNITS)), [name.replace(" (", "\n(").replace("fied s", "fied\ns") for name in UNITS.values()]
-        )
-        axes.set_title(STIMULI[shown], fontsize=10)
-    panels[0].set_ylabel("share that only the product explains")
-    panels[0].set_ylim(0, 1.35)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    return figure

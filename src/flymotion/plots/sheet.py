@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure, symmetric_limit
-from flymotion.plots.tuning import PANELS, SPEEDS
+from flymotion.plots.base import new_figure
+from flymotion.plots.panels import largest
+from flymotion.plots.tuning import PANELS, SPEEDS, of_units
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,8 +31,8 @@ _COLUMNS = {
 }
 
 
-def draw_sheet(characters: Mapping[str, Characterisation], *, unit: int = 0) -> Figure:
-    """Draw several detectors side by side: a row each, a column an experiment.
+def draw_sheet(characters: Mapping[str, Characterisation]) -> Figure:
+    """Draw several detectors side by side: a row for each, or for each of its units, a column an experiment.
 
     Responses of a panel are relative to the largest in it; those of one position and of the mean over positions to the
     largest of both.
@@ -40,10 +41,9 @@ def draw_sheet(characters: Mapping[str, Characterisation], *, unit: int = 0) -> 
     ----------
     characters : mapping of str to Characterisation
         Of :func:`flymotion.tuning.characterise`, by the names of the detectors.
-    unit : int
-        Unit that is shown of a detector of several; directions are shown of all.
     """
-    n = len(characters)
+    rows = [row for name, character in characters.items() for row in _rows(name, character.results)]
+    n = len(rows)
     width, height, top, bottom = 13.2, 1.25 * n + 1.3, 0.55, 0.75
     figure = new_figure(width, height)
     figure.set_layout_engine("none")
@@ -57,8 +57,8 @@ def draw_sheet(characters: Mapping[str, Characterisation], *, unit: int = 0) -> 
         hspace=0.38,
         wspace=0.42,
     )
-    for row, (name, character) in enumerate(characters.items()):
-        shown = _relative(character.results, unit)
+    for row, (name, results) in enumerate(rows):
+        shown = _relative(results)
         for column, kind in enumerate(_COLUMNS):
             axes = figure.add_subplot(grid[row, column], projection="polar" if kind == "direction" else None)
             PANELS[kind](axes, shown[kind])
@@ -73,23 +73,25 @@ _KEY = (
     "Responses are relative to the largest of the panel; in the first two columns, of both. Solid or filled: motion in "
     "the preferred direction; dashed or empty: null direction.\nDirection: 0 deg right, 90 deg up; negative dashed. "
     f"Map: preferred direction, blue negative; lines of {', '.join(f'{s:g}' for s in SPEEDS)} deg/s. Contrast: "
-    "negative thin red; dotted: square. Gliders: T two-point, C converging, D diverging."
+    "size of negative red; dotted: square. Gliders: T two-point, C converging, D diverging."
 )
 
 
-def _relative(results: Mapping[str, xr.Dataset], unit: int) -> dict[str, xr.Dataset]:
-    """Return the columns' results divided by the largest of each, of one unit."""
-    both = max(symmetric_limit(_of_unit(results[name], unit).course) for name in ("local", "summed"))
+def _rows(name: str, results: Mapping[str, xr.Dataset]) -> list[tuple[str, dict[str, xr.Dataset]]]:
+    """Return the results of each unit, and what its row is called."""
+    units = {column: of_units(results[column]) for column in _COLUMNS}
+    names = [f"{name} {unit}".strip() for unit, _ in units["direction"]]
+    return [(each, {column: parts[k][1] for column, parts in units.items()}) for k, each in enumerate(names)]
+
+
+def _relative(results: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Return the columns' results divided by the largest of each."""
+    both = max(np.abs(results[name].course).max() for name in ("local", "summed"))
     shown = {}
-    for name in _COLUMNS:
-        part = results[name] if name == "direction" else _of_unit(results[name], unit)
-        largest = both if name in ("local", "summed") else symmetric_limit(part.response)
-        shown[name] = part.assign({k: part[k] / largest for k in part.data_vars}).assign_attrs(part.attrs)
+    for name, part in results.items():
+        size = largest(both if name in ("local", "summed") else part.response)
+        shown[name] = part.assign({k: part[k] / size for k in part.data_vars}).assign_attrs(part.attrs)
     return shown
-
-
-def _of_unit(tuning: xr.Dataset, unit: int) -> xr.Dataset:
-    return tuning.isel(unit=unit) if "unit" in tuning.dims else tuning
 
 
 def _small(axes: Any, kind: str, *, first: bool, last: bool) -> None:
@@ -101,8 +103,9 @@ def _small(axes: Any, kind: str, *, first: bool, last: bool) -> None:
         axes.set_xticks(np.radians([0, 90, 180, 270]), [])
         axes.set_yticks([0.5, 1], [])
         axes.set_xlabel("direction of motion")
-        if axes.get_legend():
-            axes.get_legend().remove()
+    elif kind == "contrast":
+        for line in axes.lines:
+            line.set(markersize=line.get_markersize() / 2, linewidth=0.7 * line.get_linewidth())
     elif kind in ("gliders", "reverse-phi"):
         axes.set_xlabel({"gliders": "kind, parity", "reverse-phi": "jumps"}[kind])
     if kind not in ("direction", "frequency", "contrast"):

@@ -2,16 +2,18 @@
 
 Solid lines and filled bars are motion in the preferred direction, dashed lines and empty bars in the null direction.
 Where a scale has no place for negative responses, the radius of a polar plot and a logarithm, their size is drawn thin.
+Units of a detector of several go by the direction that they prefer. Panels with one label at the left share its scale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import add_colour_bar, new_figure, new_panels, signed_colours, symmetric_limit
+from flymotion.plots.base import add_colour_bar, new_figure, new_panels, signed_colours
+from flymotion.plots.panels import ROUNDING, add_legend, add_title, largest, share_labels
 from flymotion.tuning.measures import round_the_circle
 
 if TYPE_CHECKING:
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning"]
+__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning", "of_units"]
 
-MOTION = {"preferred": "-", "null": "--"}
-"""Lines of motion in either direction."""
+MOTION: dict[str, dict[str, Any]] = {
+    "preferred": {"linestyle": "-"},
+    "null": {"linestyle": "--", "markerfacecolor": "white"},
+}
+"""Lines, and their markers, of motion in either direction."""
 
 GUIDE: dict[str, Any] = {"color": "0.6", "linewidth": 0.6, "zorder": 0}
 """Lines to compare with."""
@@ -31,85 +36,113 @@ SPEEDS = (4.0, 16.0, 64.0, 256.0)
 """Velocities whose contours maps have [deg/s]."""
 
 
-def draw_tuning(tuning: xr.Dataset, name: str | None = None) -> Figure:
-    """Draw the result of an experiment; one panel a unit where the detector has several.
+def draw_tuning(tuning: xr.Dataset) -> Figure:
+    """Draw the result of an experiment; of a detector of several units, the panels of each, or its row of panels.
 
     Parameters
     ----------
     tuning : Dataset
         Of :func:`flymotion.tuning.experiment`.
-    name : str, optional
-        Which experiment it is; by default what the result itself says.
 
     Raises
     ------
     ValueError
-        An experiment that has no drawing.
+        An experiment that has no drawing, or whose design has dimensions that have no place in it.
     """
-    name = tuning.attrs.get("experiment") if name is None else name
+    name = tuning.attrs.get("experiment")
     if name not in PANELS:
         raise ValueError(f"there is no drawing of {name!r}; expected one of {', '.join(PANELS)}")
-    draw, units = PANELS[name], _units(tuning)
-    if name == "frequency":
-        return _draw_maps(tuning, units)
+    _check_design(tuning, name)
+    units = of_units(tuning)
     if name == "direction":
-        figure = new_figure(4.6, 4.4)
-        draw(figure.add_subplot(projection="polar"), tuning)
+        figure = new_figure(4.6, 4.6)
+        axes = figure.add_subplot(projection="polar")
+        PANELS[name](axes, tuning)
+        add_legend(figure, [axes])
+    elif name == "frequency":
+        figure = _draw_maps(tuning, units)
     else:
-        figure, panels = new_panels(len(units), min(len(units), 3), (4.2, 3.2), margins=(0.6, 0.6))
-        for axes, (title, part) in zip(panels, units.items(), strict=True):
-            draw(axes, part)
-            axes.set_title(title, fontsize=10)
-            _legend(axes)
-    figure.suptitle(f"{name}: {tuning.attrs.get('source', '')}".rstrip(": "), fontsize=10)
+        figure = _draw_panels(name, units)
+    detector, source = (tuning.attrs.get(key, "") for key in ("detector", "source"))
+    shown = source if source.startswith(detector) else f"{detector} ({source})" if source else detector
+    by = "; units by preferred direction" if len(units) > 1 else ""
+    add_title(figure, f"{name}: {shown}".rstrip(": ") + by)
     return figure
 
 
-def _units(tuning: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return the results of each unit by what it is called; of a detector without units, by nothing."""
+def _check_design(tuning: xr.Dataset, name: str) -> None:
+    from flymotion.tuning.experiments import EXPERIMENTS
+
+    design = [*EXPERIMENTS[name].design, *(["motion"] if EXPERIMENTS[name].both_ways else [])]
+    found = [str(dim) for dim in tuning.response.dims if dim != "unit"]
+    if sorted(found) != sorted(design):
+        raise ValueError(f"the tuning has dimensions {', '.join(found)}; the drawing of {name} has {', '.join(design)}")
+
+
+def _draw_panels(name: str, units: list[tuple[str, xr.Dataset]]) -> Figure:
+    split = PARTS.get(name)
+    parts = [
+        (", ".join(filter(None, (unit, title))), part)
+        for unit, of_unit in units
+        for title, part in (split(of_unit) if split else {"": of_unit}).items()
+    ]
+    n_columns = len(parts) // len(units) if split else min(len(units), 4)
+    size = (4.2, 3.2) if len(parts) == 1 else (3.2, 2.5)
+    figure, panels = new_panels(len(parts), n_columns, size, margins=(0.6, 0.9))
+    for axes, (title, part) in zip(panels, parts, strict=True):
+        PANELS[name](axes, part)
+        axes.set_title(title, fontsize=9)
+    share_labels(panels, n_columns)
+    add_legend(figure, panels)
+    return figure
+
+
+def of_units(tuning: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the results of each unit and what it is called, its preferred direction; nothing where there is one."""
     if "unit" not in tuning.dims:
-        return {"": tuning}
-    return {
-        f"unit {k} ({float(tuning.preferred[k]):.0f} deg)": tuning.isel(unit=k) for k in range(tuning.sizes["unit"])
-    }
-
-
-def _legend(axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if labels:
-        low, high = axes.get_ylim()
-        if axes.get_yscale() == "linear":
-            axes.set_ylim(low, high + 0.05 * len(labels) * (high - low))
-        axes.legend(handles, labels, fontsize=7, ncols=2, frameon=False)
+        return [("", tuning)]
+    return [(f"{float(tuning.preferred[k]):.0f}°", tuning.isel(unit=k)) for k in range(tuning.sizes["unit"])]
 
 
 def _label(tuning: xr.Dataset) -> str:
     units = tuning.response.attrs.get("units", "1")
-    return "response" if units == "1" else f"response [{units}]"
+    return "response" if units == "1" else f"response [{units.replace('^2', '²')}]"
 
 
 def _course(axes: Axes, tuning: xr.Dataset) -> None:
     shown = tuning.course.where(tuning.time >= tuning.attrs["settle"] - 1e-9, drop=True)
     for motion, line in MOTION.items():
-        axes.plot(shown.time, shown.sel(motion=motion), line, color="C0", label=motion)
+        axes.plot(shown.time, shown.sel(motion=motion), color="C0", label=motion, **line)
     axes.axhline(0, **GUIDE)
     axes.set(xlabel="time [s]", ylabel=_label(tuning))
 
 
 def _direction(axes: Any, tuning: xr.Dataset) -> None:
-    units, turn = _units(tuning), np.arange(361.0)
-    for k, (name, part) in enumerate(units.items()):
-        r = round_the_circle(part.response.values, part.direction.values, turn)
+    units, turn, limit = of_units(tuning), np.arange(361.0), largest(tuning.response)
+    curves = np.array([round_the_circle(part.response.values, part.direction.values, turn) for _, part in units])
+    for k, (r, (name, _)) in enumerate(zip(curves, units, strict=True)):
         axes.plot(np.radians(turn), np.maximum(r, 0), color=f"C{k}", label=name or None)
-        if (r < 0).any():
+        if (r < -ROUNDING).any():
             axes.plot(np.radians(turn), np.maximum(-r, 0), "--", color=f"C{k}", linewidth=0.7)
-    axes.set_rlim(0, symmetric_limit(tuning.response) * 1.05)
+    axes.set_rlim(0, limit * 1.05)
     axes.set_xticks(np.radians(range(0, 360, 45)))
-    axes.set_rlabel_position(67.5)
     axes.tick_params(labelsize=8)
-    axes.set_xlabel(f"direction of motion [deg]; radius: {_label(tuning)}, negative dashed", fontsize=8)
-    if len(units) > 1:
-        axes.legend(fontsize=7, loc="lower left", bbox_to_anchor=(0.95, 0.85), frameon=False)
+    _rings(axes, np.abs(curves), limit)
+    negative = ", negative dashed" if (curves < -ROUNDING).any() else ""
+    axes.set_xlabel(f"direction of motion [deg]\nradius: {_label(tuning)}{negative}", fontsize=8)
+
+
+def _rings(axes: Any, sizes: np.ndarray, limit: float) -> None:
+    """Draw two or three circles, with their numbers where curves, shape (n, 361), are far from them."""
+    from matplotlib.ticker import MaxNLocator
+
+    rings = [ring for ring in MaxNLocator(3).tick_values(0, limit) if 0 < ring <= limit]
+    between = np.arange(22, 360, 45)
+    gaps = np.abs(sizes[:, None, between] - np.array(rings)[:, None]).min(axis=(0, 1))
+    axes.set_rlabel_position(between[gaps.argmax()])
+    axes.set_yticks(rings, [f"{ring:.3g}" for ring in rings], fontsize=7, color="0.3")
+    for label in axes.get_yticklabels():
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
 
 
 def _map(axes: Axes, response: xr.DataArray, limit: float, *, labels: bool = True) -> Any:
@@ -153,23 +186,23 @@ def _ticks(axis: Any, values: np.ndarray) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def _draw_maps(tuning: xr.Dataset, units: Mapping[str, xr.Dataset]) -> Figure:
+def _draw_maps(tuning: xr.Dataset, units: list[tuple[str, xr.Dataset]]) -> Figure:
     """Draw maps of motion in both directions, one row a unit, on one colour scale."""
     figure, panels = new_panels(2 * len(units), 2, (3.4, 2.8), margins=(1.4, 0.6))
-    limit = symmetric_limit(tuning.response)
-    shows = [(title, motion, part) for title, part in units.items() for motion in MOTION]
-    for axes, (title, motion, part) in zip(panels, shows, strict=True):
+    limit = largest(tuning.response)
+    shows = [(unit, motion, part) for unit, part in units for motion in MOTION]
+    for axes, (unit, motion, part) in zip(panels, shows, strict=True):
         image = _map(axes, part.response.sel(motion=motion), limit)
-        axes.set_title(f"{title} {motion} direction".strip(), fontsize=9)
+        axes.set_title(", ".join(filter(None, (unit, f"{motion} direction"))), fontsize=9)
         axes.set(xlabel="wavelength [deg]", ylabel="temporal frequency [Hz]")
+    share_labels(panels, 2)
     add_colour_bar(figure, image, _label(tuning))
-    figure.suptitle(f"frequency: {tuning.attrs.get('source', '')}", fontsize=10)
     return figure
 
 
 def _frequency(axes: Axes, tuning: xr.Dataset) -> None:
     response = tuning.response.sel(motion="preferred")
-    _map(axes, response, symmetric_limit(response), labels=False)
+    _map(axes, response, largest(response), labels=False)
     axes.set(xlabel="wavelength [deg]", ylabel="temporal freq. [Hz]")
 
 
@@ -177,8 +210,10 @@ def _velocity(axes: Axes, tuning: xr.Dataset) -> None:
     for k, wavelength in enumerate(tuning.wavelength.values):
         for motion, line in MOTION.items():
             curve = tuning.response.sel(motion=motion, wavelength=wavelength)
-            label = f"{wavelength:g} deg, {motion}"
-            axes.plot(tuning.speed, curve, line, color=f"C{k}", label=label)
+            label = f"wavelength {wavelength:g} deg" if motion == "preferred" else None
+            axes.plot(tuning.speed, curve, color=f"C{k}", label=label, **line)
+    for motion, line in MOTION.items():
+        axes.plot([], [], color="black", label=motion, **line)
     axes.axhline(0, **GUIDE)
     axes.set_xscale("log")
     axes.set(xlabel="speed [deg/s]", ylabel=_label(tuning))
@@ -186,52 +221,40 @@ def _velocity(axes: Axes, tuning: xr.Dataset) -> None:
 
 
 def _contrast(axes: Axes, tuning: xr.Dataset) -> None:
-    contrast = tuning.contrast.values
+    contrast, limit = tuning.contrast.values, largest(tuning.response)
     for motion, line in MOTION.items():
         r = tuning.response.sel(motion=motion).values
-        small = 1e-6 * symmetric_limit(tuning.response)
-        axes.plot(contrast, np.where(r > small, r, np.nan), line, color="C0", marker=".", label=motion)
-        axes.plot(contrast, np.where(r < -small, -r, np.nan), line, color="C3", linewidth=0.7, label=None)
-    largest = symmetric_limit(tuning.response)
-    axes.plot(contrast, largest * (contrast / contrast[-1]) ** 2, ":", label="square of contrast", **GUIDE)
-    axes.set(xscale="log", yscale="log", xlabel="contrast", ylabel=_label(tuning), ylim=(largest * 1e-3, largest * 2))
+        width = 2 if motion == "preferred" else 1
+        for sign, colour, label in ((1, "C0", motion), (-1, "C3", f"{motion}, negative: its size")):
+            shown = np.where(sign * r > 1e-6 * limit, sign * r, np.nan)
+            style: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 2 + 2 * width, "linewidth": width}
+            axes.plot(contrast, shown, label=label if np.isfinite(shown).any() else None, **style, **line)
+        if (np.abs(r) <= 1e-6 * limit).all():
+            axes.plot([], [], color="C0", label=f"{motion}: 0", **line)
+    axes.plot(contrast, limit * (contrast / contrast[-1]) ** 2, ":", label="square of contrast", **GUIDE)
+    axes.set(xscale="log", yscale="log", xlabel="contrast", ylabel=_label(tuning), ylim=(limit * 1e-3, limit * 2))
     _ticks(axes.xaxis, contrast)
     axes.minorticks_off()
 
 
 def _duration(axes: Axes, tuning: xr.Dataset) -> None:
     for k, position in enumerate(tuning.position.values):
-        curve = tuning.peak.sel(position=position)
-        axes.plot(tuning.on_time, curve, ".-", color=f"C{k}", label=f"at {position:g} deg")
+        curve = tuning.response.sel(position=position)
+        rings: dict[str, Any] = {"marker": "o", "markersize": max(2, 10 - 2 * k), "markerfacecolor": "none"}
+        axes.plot(tuning.on_time, curve, color=f"C{k}", label=f"bar at {position:g} deg", **rings)
     axes.axhline(0, **GUIDE)
     axes.set_xscale("log")
-    axes.set(xlabel="time that the bar is there [s]", ylabel=f"peak {_label(tuning)}")
+    axes.set(xlabel="time that the bar is there [s]", ylabel=f"{tuning.attrs['shown']} {_label(tuning)}")
     _ticks(axes.xaxis, tuning.on_time.values)
 
 
 def _apparent_motion(axes: Axes, tuning: xr.Dataset) -> None:
-    signs = {True: "ON", False: "OFF"}
-    pairs = [(first, second) for first in tuning["first"].values for second in tuning.second.values]
-    for k, (first, second) in enumerate(pairs):
-        for motion, line in MOTION.items():
-            curve = tuning.response.sel(first=first, second=second, motion=motion)
-            label = f"{signs[first > 0]}-{signs[second > 0]}, {motion}"
-            axes.plot(tuning.delay, curve, line, color=f"C{k}", label=label)
+    for motion, line in MOTION.items():
+        axes.plot(tuning.delay, tuning.response.sel(motion=motion), color="C0", label=motion, **line)
     axes.axhline(0, **GUIDE)
     axes.set_xscale("log")
     axes.set(xlabel="delay [s]", ylabel=f"mean {_label(tuning)}")
     _ticks(axes.xaxis, tuning.delay.values)
-
-
-def _edges(axes: Axes, tuning: xr.Dataset) -> None:
-    for k, contrast in enumerate(tuning.contrast.values):
-        for motion, line in MOTION.items():
-            label = f"{'ON' if contrast > 0 else 'OFF'}, {motion}"
-            axes.plot(
-                tuning.time, tuning.course.sel(contrast=contrast, motion=motion), line, color=f"C{k}", label=label
-            )
-    axes.axhline(0, **GUIDE)
-    axes.set(xlabel="time [s]", ylabel=_label(tuning))
 
 
 def _reverse_phi(axes: Axes, tuning: xr.Dataset) -> None:
@@ -266,6 +289,32 @@ PANELS: dict[str, Callable[[Any, Any], None]] = {
     "apparent-motion": _apparent_motion,
     "reverse-phi": _reverse_phi,
     "gliders": _gliders,
-    "edges": _edges,
+    "edges": _course,
 }
-"""What draws the result of each experiment into axes."""
+"""What draws the result of each experiment, or a part of it, into axes."""
+
+
+def _measures(tuning: xr.Dataset) -> dict[str, xr.Dataset]:
+    peaks = tuning.assign(response=tuning.peak.assign_attrs(tuning.response.attrs))
+    return {shown: part.assign_attrs(shown=shown) for shown, part in (("peak", peaks), ("mean", tuning))}
+
+
+def _polarities(tuning: xr.Dataset) -> dict[str, xr.Dataset]:
+    pairs = [(first, second) for first in tuning["first"].values for second in tuning.second.values]
+    return {f"{_sign(f)} then {_sign(s)}": tuning.sel(first=f, second=s) for f, s in pairs}
+
+
+def _contrasts(tuning: xr.Dataset) -> dict[str, xr.Dataset]:
+    return {f"{_sign(c)} edge, contrast {c:g}": tuning.sel(contrast=c) for c in tuning.contrast.values}
+
+
+def _sign(contrast: float) -> str:
+    return "ON" if contrast > 0 else "OFF"
+
+
+PARTS: dict[str, Callable[[xr.Dataset], dict[str, xr.Dataset]]] = {
+    "duration": _measures,
+    "apparent-motion": _polarities,
+    "edges": _contrasts,
+}
+"""What takes the result of an experiment apart into panels, by their titles."""

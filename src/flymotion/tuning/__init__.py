@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flymotion.tuning.base import UNITS, eye_for, tune
+from flymotion.tuning.base import UNITS, dt_for, eye_for, tune
 from flymotion.tuning.experiments import EXPERIMENTS, Experiment, experiment
 from flymotion.tuning.measures import (
     Peak,
@@ -23,6 +23,7 @@ __all__ = [
     "Selectivity",
     "characterise",
     "direction_selectivity",
+    "dt_for",
     "experiment",
     "eye_for",
     "half_width",

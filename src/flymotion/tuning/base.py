@@ -3,6 +3,9 @@
 A design says which parameters of a stimulus take which values, ``{"direction": [0, 90], "contrast": [0.1, 0.5]}``;
 every combination is shown. A stimulus that has a phase, or random numbers, is shown with several, and responses are
 averaged: for a periodic or statistically uniform stimulus that is the response, per position, of a large field.
+
+Results say in their attributes what they are of: ``detector`` and ``detector_description``, ``stimulus`` and, as
+``stimulus_...``, all its arguments that are not in the design, defaults too, and the version of this package.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ from flymotion.detectors import Detector
 from flymotion.eyes import Eye, Grid, acceptance_sigma
 from flymotion.scenes import Grating
 from flymotion.stimuli import Drift, Part, Stimulus
+from flymotion.temporal import Delay, LowPass, Rectify
+from flymotion.tuning.early import seen, stages_for
+from flymotion.tuning.provenance import about, about_stimulus, brief
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["UNITS", "check_parameters", "eye_for", "tune"]
+__all__ = ["UNITS", "check_parameters", "dt_for", "eye_for", "tune"]
 
 UNITS = {
     "angle": "deg",
@@ -58,12 +64,48 @@ UNITS = {
 BATCH = 2**20
 """Numbers that the movies shown at once may hold."""
 
+MARGIN = 6
+"""Positions to either side of those whose mean is taken, that early vision has something to pool over."""
+
+LONGEST, FINEST = 1 / 200, 20
+"""Longest time between frames of an experiment [s], and into how many it may be divided."""
+
 
 def eye_for(detector: Detector, n_positions: int = 1) -> Grid:
     """Return the smallest eye on which a detector has a row of so many positions, with the optics of its source."""
     sigma = acceptance_sigma(detector.acceptance, detector.spacing)
     width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
     return Grid(int(height), int(width) + n_positions - 1, sigma)
+
+
+def dt_for(detector: Detector) -> float:
+    """Return a time between frames [s] at which a detector's filters are near those of continuous time.
+
+    The longest that is 5 ms divided by a whole number, 20 at most, so that the intervals of the classic stimuli are
+    whole frames; that is at most 1/32 of the shortest time constant of low-passes, and 1/64 of that of other filters,
+    which are off by more; and of which pure delays are whole multiples, if there is one. A low-pass that is sampled
+    lags half a frame less, so a correlator's mean is off by about dt / (2 tau).
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt, shared_non_delay
+    >>> dt_for(hassenstein_reichardt()), dt_for(shared_non_delay())  # 150 ms, 20 ms
+    (0.0025, 0.0003125)
+    """
+    steps = [step for chain in detector.arms.values() for step in chain]
+    finest = [
+        step.tau / (32 if isinstance(step, LowPass) else 64)
+        for step in steps
+        if not isinstance(step, (Delay, Rectify)) and hasattr(step, "tau")
+    ]
+    least = min(FINEST, math.ceil(LONGEST / min(finest, default=LONGEST) - 1e-9))
+    delays = [step.tau for step in steps if isinstance(step, Delay)]
+    whole = (n for n in range(max(1, least), FINEST + 1) if all(_is_whole(n * tau / LONGEST) for tau in delays))
+    return LONGEST / next(whole, max(1, least))
+
+
+def _is_whole(number: float) -> bool:
+    return round(number) >= 1 and abs(number - round(number)) < 1e-6
 
 
 def tune(
@@ -76,7 +118,9 @@ def tune(
     repeats: int = 8,
     eye: Eye | None = None,
     direction: float = 0.0,
+    n_positions: int = 1,
     early_vision: Any = None,
+    mean: float | None = None,
     keep_time: bool = False,
 ) -> xr.Dataset:
     """Measure a detector's responses to every combination of a design.
@@ -96,12 +140,20 @@ def tune(
     repeats : int
         Phases, evenly spaced, of a stimulus that has a ``phase``; or seeds of one that has a ``random_state``.
     eye : Eye, optional
-        What looks, ``detector.spacing`` degrees between pixels; by default :func:`eye_for` the detector.
+        What looks, ``detector.spacing`` degrees between pixels, and the mean over all its positions is taken. By
+        default :func:`eye_for` the detector; with early vision six positions wider to either side, those being seen
+        but not in the mean, so that what pools over pixels has a neighbourhood.
     direction : float
         The detector's preferred direction [deg].
+    n_positions : int
+        Positions in a row whose mean is taken, where no eye is given.
     early_vision : transformer, optional
-        Fitted; made to work on frames, shape (n_frames, n_pixels), before the detector sees them, such as those of
-        :mod:`flymotion.photoreceptors`.
+        Made to work on frames, shape (n_frames, n_pixels), before the detector sees them, such as those of
+        :mod:`flymotion.photoreceptors`, in a pipeline or not. One that is not fitted is copied and fitted on an even
+        field of the mean luminance; one that learns from scenes, such as whitening, has to be fitted before.
+    mean : float, optional
+        Mean luminance that contrasts are added to: 1 for early vision that needs luminances. By default the
+        stimulus's own, which is 0 as stimuli are made.
     keep_time : bool
         Whether to keep the course of time too.
 
@@ -116,8 +168,8 @@ def tune(
     ------
     ValueError
         A parameter that the stimulus does not have, or that takes no values; no time between frames, a time to settle
-        below 0, or no repeats; early vision that changes the number of pixels; a stimulus over before the response has
-        settled; stimuli of several lengths whose course of time is to be kept.
+        below 0, or no repeats; early vision that changes the number of pixels, or was fitted on another; a stimulus
+        over before the response has settled; stimuli of several lengths whose course of time is to be kept.
 
     Examples
     --------
@@ -126,38 +178,48 @@ def tune(
     >>> tuning = tune(hassenstein_reichardt(), drifting_grating, {"direction": [0, 90, 180]}, dt=0.01)
     >>> (tuning.response / tuning.response[0]).round(6).values + 0.0
     array([ 1.,  0., -1.])
+
+    Behind photoreceptors that see luminance, and a normalisation that divides by the contrast of the frame:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from flymotion.photoreceptors import DivisiveNormalization, WeberContrast
+    >>> stages = make_pipeline(WeberContrast(), DivisiveNormalization())
+    >>> grating, contrasts = drifting_grating, {"contrast": [0.5, 1.0]}
+    >>> tuning = tune(hassenstein_reichardt(), grating, contrasts, dt=0.01, mean=1.0, early_vision=stages)
+    >>> bool(tuning.response[1] < 1.1 * tuning.response[0])  # it saturates; alone it is 4 times larger
+    True
     """
     check_parameters(stimulus, design)
     _check_sizes(design, dt, settle, repeats)
     repeated, settled = _repeated(stimulus, design, repeats), round(settle / dt)
-    eye = eye_for(detector) if eye is None else eye
+    margin = 0 if early_vision is None or eye is not None else MARGIN
+    eye = eye_for(detector, n_positions + 2 * margin) if eye is None else eye
     points = (dict(zip(design, values, strict=True)) for values in itertools.product(*design.values()))
-    shows = ([stimulus(**point, **again) for again in repeated] for point in points)
+    shows = ([_about(stimulus(**point, **again), mean) for again in repeated] for point in points)
+    stages = None if early_vision is None else stages_for(early_vision, eye, 0.0 if mean is None else mean)
     means, courses = [], []
     for movies in _movies(shows, eye, detector.spacing, dt):
         if movies.shape[1] <= settled:
             raise ValueError(f"a stimulus lasts {movies.shape[1] * dt:g} s, and responses settle for {settle:g} s")
-        if early_vision is not None:
-            movies = _seen(early_vision, movies)
-        responses = detector(movies, dt, eye=eye, direction=direction).mean(axis=2)
+        if stages is not None:
+            movies = seen(stages, movies)
+        responses = detector(movies, dt, eye=eye, direction=direction)
+        responses = responses[:, :, margin : responses.shape[2] - margin].mean(axis=2)
         means.append(responses[:, settled:].mean(axis=1))
         if keep_time:
             courses.append(responses)
     found = _labelled(detector, design, direction, len(repeated), dt, means, courses)
     return found.assign_attrs(
-        source=detector.source, opponent=int(detector.opponent), dt=dt, settle=settle, repeats=repeats
+        about(detector)
+        | about_stimulus(stimulus, {*design, *repeated[0]})
+        | {"dt": dt, "settle": settle, "repeats": repeats, "detector_direction": float(direction), "eye": brief(eye)}
+        | {"early_vision": "none" if stages is None else brief(stages)}
+        | {"mean": "as the stimulus" if mean is None else float(mean)}
     )
 
 
-def _seen(early_vision: Any, movies: np.ndarray) -> np.ndarray:
-    """Return what early vision makes of movies, shape (n, n_frames, *pixels), frame by frame."""
-    frames = movies.reshape(movies.shape[0] * movies.shape[1], -1)
-    seen = early_vision.transform(frames)
-    if seen.shape != frames.shape:
-        raise ValueError(
-            f"early vision made {seen.shape[1]} pixels of {frames.shape[1]}; expected as many, for the detector's eye"
-        )
-    return seen.reshape(movies.shape)
+def _about(stimulus: Stimulus, mean: float | None) -> Stimulus:
+    return stimulus if mean is None else stimulus.about(mean)
 
 
 def _check_sizes(design: Mapping[str, Sequence[Any]], dt: float, settle: float, repeats: int) -> None:

@@ -9,6 +9,7 @@ subtracted.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,14 +27,14 @@ from flymotion.stimuli import (
     moving_edge,
     reverse_phi,
 )
-from flymotion.tuning.base import check_parameters, eye_for, tune
+from flymotion.tuning.base import check_parameters, dt_for, tune
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["EXPERIMENTS", "Experiment", "experiment", "grating_at_speed"]
+__all__ = ["EXPERIMENTS", "Experiment", "best_wavelength", "experiment", "grating_at_speed", "shown_at"]
 
-OPTIONS = ("dt", "settle", "repeats", "eye", "early_vision", "keep_time")
+OPTIONS = ("dt", "settle", "repeats", "eye", "n_positions", "early_vision", "mean", "keep_time")
 """What :func:`experiment` hands on to :func:`~flymotion.tuning.tune`."""
 
 
@@ -55,8 +56,10 @@ class Experiment:
         Whether all is shown moving in the preferred and in the null direction; ``motion`` is then a dimension.
     n_positions : int
         Positions in a row, along the preferred direction, whose mean is taken.
-    dt, settle : float
-        Time between frames, and what is left out at the start [s].
+    dt : float, optional
+        Time between frames [s]; by default :func:`~flymotion.tuning.dt_for` the detector.
+    settle : float
+        What is left out at the start [s].
     repeats : int
         Phases or seeds.
     transient : bool
@@ -71,7 +74,7 @@ class Experiment:
     in_spacings: Mapping[str, float] = field(default_factory=dict)
     both_ways: bool = True
     n_positions: int = 1
-    dt: float = 1 / 200
+    dt: float | None = None
     settle: float = 1.0
     repeats: int = 8
     transient: bool = False
@@ -141,7 +144,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         settle=0.2,
         transient=True,
     ),
-    "reverse-phi": Experiment(reverse_phi, {"reverse": (False, True)}, {"duration": 3.0}),
+    "reverse-phi": Experiment(reverse_phi, {"reverse": (False, True)}, {"interval": 0.125, "duration": 3.0}),
     "gliders": Experiment(
         glider,
         {"kind": ("two-point", "converging", "diverging"), "parity": (1, -1)},
@@ -162,16 +165,30 @@ velocity          gratings: speed, for three wavelengths
 contrast          gratings: contrast from 1/16 to 1
 duration          a bar flashed at places along the preferred direction, for times from 20 to 640 ms
 apparent-motion   two bars one after the other: delay, in all four combinations of polarity
-reverse-phi       a grating that jumps by quarters of its wavelength: phi, and inverted at each jump
+reverse-phi       a grating that jumps by eighths of its wavelength: phi, and inverted at each jump
 gliders           random bars of which two or three correlate: kind by parity
 edges             an ON edge and an OFF edge that move
 ================  ======================================================================================
 
 All but ``direction`` and ``duration`` are shown in the preferred and in the null direction.
+
+Gratings are of 30 degrees and 1 Hz, the same for all detectors, unless these are what is varied: as physiologists use
+one stimulus for all cells. With ``at_best=True`` :func:`experiment` takes the wavelength that the detector answers
+most.
+
+Inverting a sine moves it by half a wavelength, so with jumps of a quarter reverse phi would be phi in the opposite
+direction, frame by frame, and the opposite for any detector whatever. With jumps of an eighth it is one of three
+eighths in the opposite direction: how much of phi is left depends on the detector's filters in time.
+
+The time between frames goes by the detector's filters (:func:`~flymotion.tuning.dt_for`). What is left of its effect on
+the mean responses to gratings, against frames 1/12.8 ms apart and relative to the largest, is below 2 % for every
+detector of :data:`~flymotion.detectors.DETECTORS`.
 """
 
 
-def experiment(name: str, detector: Detector, *, preferred: float = 0.0, **changes: Any) -> xr.Dataset:
+def experiment(
+    name: str, detector: Detector, *, preferred: float = 0.0, at_best: bool = False, **changes: Any
+) -> xr.Dataset:
     """Run a classic experiment on a detector.
 
     Parameters
@@ -182,10 +199,13 @@ def experiment(name: str, detector: Detector, *, preferred: float = 0.0, **chang
         What responds.
     preferred : float
         The direction that the detector is turned to [deg].
+    at_best : bool
+        Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
+        which is run for it; no matter where the wavelength is varied, or given.
     **changes
-        What is to be otherwise: ``dt``, ``settle``, ``repeats``, ``eye``, ``early_vision`` and ``keep_time`` as of
-        :func:`~flymotion.tuning.tune`; ``n_positions``; and arguments of the stimulus, a sequence as a dimension of the
-        design, a single value for all.
+        What is to be otherwise: ``dt``, ``settle``, ``repeats``, ``eye``, ``n_positions``, ``early_vision``, ``mean``
+        and ``keep_time`` as of :func:`~flymotion.tuning.tune`; and arguments of the stimulus, a sequence as a dimension
+        of the design, a single value for all.
 
     Returns
     -------
@@ -210,10 +230,13 @@ def experiment(name: str, detector: Detector, *, preferred: float = 0.0, **chang
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}")
     e = EXPERIMENTS[name]
+    if at_best and "wavelength" not in changes:
+        kept = {k: v for k, v in changes.items() if k in {"dt", "eye", "early_vision", "mean"}}
+        frequency = experiment("frequency", detector, preferred=preferred, repeats=4, **kept)
+        changes = shown_at(name, best_wavelength(frequency), detector) | changes
     options: dict[str, Any] = {k: changes.pop(k) if k in changes else getattr(e, k, None) for k in OPTIONS}
-    n_positions = changes.pop("n_positions", e.n_positions)
     check_parameters(e.stimulus, changes)
-    options["eye"] = eye_for(detector, n_positions) if options["eye"] is None else options["eye"]
+    options["dt"] = dt_for(detector) if options["dt"] is None else options["dt"]
     options["keep_time"] = bool(options["keep_time"] or e.transient)
     design, fixed = _split(e, detector, changes)
     ways = _ways(detector, preferred)
@@ -228,10 +251,34 @@ def experiment(name: str, detector: Detector, *, preferred: float = 0.0, **chang
     if e.transient:
         tuned["peak"] = _largest(tuned.course.where(tuned.time >= options["settle"] - 1e-9, drop=True))
     return tuned.assign_attrs(
-        experiment=name,
-        summary="mean from onset" if e.transient else "mean after settling",
-        **{f"stimulus_{k}": int(v) if isinstance(v, bool) else v for k, v in fixed.items()},
+        experiment=name, summary="mean from onset" if e.transient else "mean after settling", at_best=int(at_best)
     )
+
+
+def best_wavelength(frequency: xr.Dataset) -> float:
+    """Return the wavelength [deg] that a detector answers most, of those of the experiment "frequency".
+
+    Of motion in the preferred direction, at the frequency that suits it best; of several units, which see one stimulus,
+    that of the largest mean.
+    """
+    response = frequency.response.sel(motion="preferred")
+    over_units = response.mean("unit") if "unit" in response.dims else response
+    return float(over_units.max("temporal_frequency").idxmax("wavelength"))
+
+
+def shown_at(name: str, wavelength: float, detector: Detector) -> dict[str, Any]:
+    """Return the changes that show an experiment's gratings at a wavelength; none where there are none to change.
+
+    Where the experiment's wavelength is a whole number of spacings it stays one, of 3 or more, and the row of positions
+    spans it.
+    """
+    e = EXPERIMENTS[name]
+    if "wavelength" in e.design or "wavelength" not in inspect.signature(e.stimulus).parameters:
+        return {}
+    if "wavelength" not in e.in_spacings:
+        return {"wavelength": wavelength}
+    n = max(3, round(wavelength / detector.spacing))
+    return {"wavelength": n * detector.spacing} | ({"n_positions": n} if e.n_positions > 1 else {})
 
 
 def _split(e: Experiment, detector: Detector, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -37,9 +37,10 @@ class Selectivity(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """Where a curve is largest, and how large it is there."""
+    """Where a curve is largest, in the unit of its axis, and how large it is there, in that of the responses."""
 
     position: Any
+    """NaN where that is at an end of the axis, so that the curve may be larger beyond, or nowhere, of a flat curve."""
     value: Any
 
 
@@ -186,8 +187,9 @@ def peak(tuning: Any, axis: Any) -> Peak:
     """Return where a curve is largest, between its samples, and how large.
 
     A parabola through the largest sample and its neighbours: in the logarithm of the axis where that is geometric, as
-    axes of frequency and of contrast are. A largest sample at an end of the axis is the peak itself. NaN of a curve
-    that is NaN anywhere.
+    axes of frequency and of contrast are. Where the largest sample is at an end of the axis no peak was reached: the
+    position is NaN, the value that of the sample. So they are of a curve that is flat, or silent; and both are NaN of a
+    curve that is NaN anywhere.
 
     Parameters
     ----------
@@ -217,7 +219,17 @@ def peak(tuning: Any, axis: Any) -> Peak:
     tops = np.array([_parabola(x, curve) for curve in curves.reshape(-1, curves.shape[-1])])
     position = np.exp(tops[:, 0]) if geometric else tops[:, 0]
     shape = curves.shape[:-1]
-    return Peak(wrapped(position.reshape(shape)), wrapped(tops[:, 1].reshape(shape)))
+    return Peak(
+        wrapped(position.reshape(shape), _unit(tuning, axis)), wrapped(tops[:, 1].reshape(shape), _unit(tuning))
+    )
+
+
+def _unit(tuning: Any, axis: Any = None) -> str:
+    """Return the unit of labelled responses, or of an axis of theirs."""
+    array = tuning["response"] if hasattr(tuning, "data_vars") else tuning
+    if not hasattr(array, "dims"):
+        return "1"
+    return str((array if axis is None else array[axis]).attrs.get("units", "1"))
 
 
 def _is_geometric(places: np.ndarray) -> bool:
@@ -232,7 +244,10 @@ def _parabola(x: np.ndarray, curve: np.ndarray) -> tuple[float, float]:
     k = int(curve.argmax())
     if np.isnan(curve[k]):
         return np.nan, np.nan
-    if k in (0, len(x) - 1) or not np.isfinite(curve[k - 1 : k + 2]).all():
+    flat = np.ptp(curve) <= 1e-9 * np.abs(curve).max()
+    if flat or k in (0, len(x) - 1):
+        return np.nan, curve[k]
+    if not np.isfinite(curve[k - 1 : k + 2]).all():
         return x[k], curve[k]
     (h_low, h_high), (d_low, d_high) = np.abs(x[[k - 1, k + 1]] - x[k]), curve[[k - 1, k + 1]] - curve[k]
     bend = (d_low / h_low + d_high / h_high) / (h_low + h_high)  # Newton's divided differences

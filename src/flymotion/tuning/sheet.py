@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from flymotion.detectors import Detector
-from flymotion.tuning.experiments import EXPERIMENTS, experiment
+from flymotion.tuning.experiments import EXPERIMENTS, best_wavelength, experiment, shown_at
 from flymotion.tuning.measures import direction_selectivity, half_width, peak, preferred_direction
 
 if TYPE_CHECKING:
@@ -36,28 +36,42 @@ class Characterisation(NamedTuple):
     """Dataset of :func:`numbers`."""
 
 
-def characterise(detector: Detector, **changes: Any) -> Characterisation:
+def characterise(detector: Detector, *, at_best: bool | None = None, **changes: Any) -> Characterisation:
     """Run the experiments of a sheet on a detector.
 
     Parameters
     ----------
     detector : Detector
         What responds.
+    at_best : bool, optional
+        Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
+        or of 30 degrees. By default the former for a detector that has units, as learned ones do, whose scale is that
+        of the eye and the world that they were learned in; published ones are shown what is shown to all.
     **changes
         What is to be otherwise in all experiments, as of :func:`~flymotion.tuning.experiment`: ``dt``,
-        ``early_vision`` and the like, and ``contrast`` and ``duration``, which all their stimuli have. An experiment
-        whose design has an argument in it keeps its values of that.
+        ``early_vision``, ``mean`` and the like, and ``contrast`` and ``duration``, which all their stimuli have. An
+        experiment whose design has an argument in it keeps its values of that.
 
     Returns
     -------
     Characterisation
+        Each result says in its attribute ``at_best`` whether it is so, and in ``stimulus_wavelength`` what was shown.
     """
+    at_best = bool(detector.directions) if at_best is None else at_best
+
+    def shown(name: str, **extra: Any) -> Any:
+        own = {k: v for k, v in changes.items() if k not in EXPERIMENTS[name].design}
+        return experiment(name, detector, **SHEET[name] | extra | own)
+
+    frequency = shown("frequency")
+    best = best_wavelength(frequency) if at_best else None
     results = {
-        name: experiment(
-            name, detector, **how | {k: v for k, v in changes.items() if k not in EXPERIMENTS[name].design}
-        )
-        for name, how in SHEET.items()
+        name: frequency
+        if name == "frequency"
+        else shown(name, **{} if best is None else shown_at(name, best, detector))
+        for name in SHEET
     }
+    results = {name: result.assign_attrs(at_best=int(at_best)) for name, result in results.items()}
     return Characterisation(results, numbers(results))
 
 
@@ -74,9 +88,9 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
     xarray.Dataset
         ``preferred_direction`` and ``half_width`` [deg]; ``dsi``, (PD - ND) / (PD + ND), and ``dsi_over_preferred``,
         (PD - ND) / PD; ``temporal_frequency`` [Hz] and ``wavelength`` [deg] of the largest response to motion in the
-        preferred direction; ``contrast_exponent``, the slope of the logarithm of the response between the two lowest
-        contrasts; and net responses, motion in the preferred less that in the null direction: to ``phi``, to
-        ``reverse_phi``, and to the gliders, such as ``two_point_positive``.
+        preferred direction, NaN where that is at an end of what was shown; ``contrast_exponent``, the slope of the
+        logarithm of the response between the two lowest contrasts; and net responses, motion in the preferred less that
+        in the null direction: to ``phi``, to ``reverse_phi``, and to the gliders, such as ``two_point_positive``.
     """
     import xarray as xr
 
@@ -89,8 +103,8 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
         "half_width": half_width(direction),
         "dsi": selectivity.over_sum,
         "dsi_over_preferred": selectivity.over_preferred,
-        "temporal_frequency": best.position.assign_attrs(units="Hz"),
-        "wavelength": widest.position.assign_attrs(units="deg"),
+        "temporal_frequency": best.position,
+        "wavelength": widest.position,
         "contrast_exponent": _exponent(results["contrast"].response.sel(motion="preferred", drop=True)),
     }
     phi, gliders = _net(results["reverse-phi"].response), _net(results["gliders"].response)
@@ -99,7 +113,23 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
         for parity, name in ((1, "positive"), (-1, "negative")):
             summary[f"{kind.replace('-', '_')}_{name}"] = gliders.sel(kind=kind, parity=parity, drop=True)
     kept = {k: v.drop_vars(set(v.coords) - {"unit", "preferred"}) for k, v in summary.items()}
-    return xr.Dataset(kept, attrs={"source": direction.attrs["source"]})
+    return xr.Dataset(kept, attrs={k: v for k, v in direction.attrs.items() if k in ABOUT})
+
+
+ABOUT = (
+    "detector",
+    "detector_description",
+    "source",
+    "opponent",
+    "flymotion_version",
+    "dt",
+    "eye",
+    "early_vision",
+    "mean",
+    "at_best",
+    "stimulus_wavelength",
+)
+"""Attributes of the results that their numbers keep."""
 
 
 def _net(response: xr.DataArray) -> xr.DataArray:
