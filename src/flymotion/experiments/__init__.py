@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -84,7 +85,7 @@ def reproduce(
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     write(rows, out / "claims.json")
-    _draw(results, out)
+    _draw(results, out, n_jobs)
     return rows
 
 
@@ -135,16 +136,12 @@ def _title(name: str, module: Any) -> str:
     return f"{', '.join(EXPERIMENTS[name])}: {about}"
 
 
-def _draw(results: dict[str, Any], out: Path) -> None:
+def _draw(results: dict[str, Any], out: Path, n_jobs: int) -> None:
+    """Draw every figure of the results, on as many processes."""
     from flymotion import plots
+    from flymotion.experiments.work import on_cores
 
-    if "figure2" in results:
-        for world in results["figure2"].signed:
-            plots.draw_figure2(results["figure2"], world).savefig(out / f"figure2_{world}.png", dpi=150)
-    if "transformations" in results:
-        for world in results["transformations"].nsm:
-            plots.draw_transformations(results["transformations"], world).savefig(out / f"filters_{world}.png", dpi=120)
-    for name, draw, file in (
+    figures: list[tuple[str, Callable[..., Any], str]] = [
         ("gratings", plots.draw_speeds, "speeds.png"),
         ("content", plots.draw_content, "content.png"),
         ("turns", plots.draw_turns, "filters_turns.png"),
@@ -157,6 +154,17 @@ def _draw(results: dict[str, Any], out: Path) -> None:
         ("global_motion", plots.draw_oscillations, "oscillations.png"),
         ("global_motion", plots.draw_velocity_tuning, "velocity_tuning.png"),
         ("multiplication", plots.draw_products, "products.png"),
-    ):
-        if name in results:
-            draw(results[name]).savefig(out / file, dpi=150)
+    ]
+    work = [partial(_save, draw, results[name], path=out / file) for name, draw, file in figures if name in results]
+    of_worlds: list[tuple[str, Callable[..., Any], str, str, int]] = [
+        ("transformations", plots.draw_transformations, "filters", "nsm", 120),
+        ("figure2", plots.draw_figure2, "figure2", "signed", 150),
+    ]
+    for name, draw, stem, worlds, dpi in of_worlds:
+        for world in getattr(results.get(name), worlds, ()):
+            work.append(partial(_save, draw, results[name], world, path=out / f"{stem}_{world}.png", dpi=dpi))
+    list(on_cores(n_jobs if len(work) > 1 else 1)(work))
+
+
+def _save(draw: Callable[..., Any], *what: Any, path: Path, dpi: int = 150) -> None:
+    draw(*what).savefig(path, dpi=dpi)

@@ -57,7 +57,7 @@ class Config:
     @classmethod
     def quick(cls) -> Config:
         """Return fewer seeds."""
-        return cls(n_seeds=3, n_seeds_signed=2)
+        return cls(n_seeds=2, n_seeds_signed=2)
 
 
 @dataclass(frozen=True)
