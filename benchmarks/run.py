@@ -259,6 +259,12 @@ def lab() -> Iterator[Row]:
     yield row("lab.compare", seconds, 60.0, "s", f"flymotion compare, {len(DETECTORS)} detectors, against the bound")
 
 
+def field() -> Iterator[Row]:
+    from field import field as rows
+
+    yield from rows()
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -268,6 +274,7 @@ BENCHMARKS = {
     "import": imports,
     "hexagon": hexagon,
     "lab": lab,
+    "field": field,
 }
 
 

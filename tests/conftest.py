@@ -1,6 +1,7 @@
-"""Factories of samples, pairs and worlds that several test files share. They keep nothing, so they live all session."""
+"""Factories of samples, pairs and worlds that several test files share; most keep nothing and live all session."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -93,3 +94,29 @@ def run(capsys):
         return ended.value.code or 0, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture
+def write_video(tmp_path):
+    """Write frames, the t-th shown at stamps[t] / 25 s, leave out the packets in drop, and return the path."""
+
+    def write(name, frames, codec="libx264", pix_fmt="yuv420p", *, source="gray", b_frames=0, drop=(), **how):
+        av = pytest.importorskip("av")
+        path = tmp_path / name
+        with av.open(str(path), "w", container_options={"movflags": "faststart"}) as container:
+            stream = container.add_stream(codec, rate=25, options=how.get("options"))
+            first = av.VideoFrame.from_ndarray(frames[0], format=source)
+            stream.height, stream.width, stream.pix_fmt = first.height, first.width, pix_fmt
+            stream.codec_context.max_b_frames = b_frames
+            stream.set_display_rotation(how.get("rotation", 0), hflip=how.get("hflip", False))
+            packets = []
+            for array, stamp in zip(frames, how.get("stamps", range(len(frames))), strict=True):
+                frame = av.VideoFrame.from_ndarray(array, format=source).reformat(format=pix_fmt)
+                frame.pts, frame.time_base = stamp, Fraction(1, 25)
+                packets += stream.encode(frame)
+            packets += stream.encode()
+            for i in sorted(set(range(len(packets))) - set(drop)):
+                container.mux(packets[i])
+        return path
+
+    return write

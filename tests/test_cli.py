@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 from flymotion import experiments, models
 from flymotion.cli import main
@@ -17,14 +18,15 @@ from flymotion.video import VideoError
 
 @pytest.fixture
 def write_frames(tmp_path):
-    """Write a folder of frames of noise that moves right, and return it."""
+    """Write a folder of frames of noise that moves right, half a pixel a frame, and return it."""
 
-    def write(folder="frames", n_frames=6, size=20):
+    def write(folder="frames", n_frames=6, size=32):
         path = tmp_path / folder
         path.mkdir()
-        noise = np.random.default_rng(0).integers(0, 256, (size, size + n_frames), dtype=np.uint8)
+        noise = gaussian_filter(np.random.default_rng(0).normal(size=(4 * size, 4 * (size + n_frames))), 4)
         for i in range(n_frames):
-            Image.fromarray(noise[:, n_frames - i :][:, :size].copy()).save(path / f"{i}.png")
+            seen = noise[:, 2 * (n_frames - i) :][:, : 4 * size].reshape(size, 4, size, 4).mean(axis=(1, 3))
+            Image.fromarray(np.uint8(127 + 100 * seen / np.abs(noise).max())).save(path / f"{i}.png")
         return path
 
     return write

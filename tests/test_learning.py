@@ -128,13 +128,17 @@ def test_a_folder_is_a_movie_unless_its_images_are_photographs(write_images, mak
     folder = write_images(make_movie())
     movie = learn([folder], n_pairs=8000, patch=5)
     assert movie.n_pairs_seen_ == 39
-    assert movie.patches_per_pair == 200  # about 8000 pairs of patches over 40 frames
     photographs = learn([folder], n_pairs=800, patch=5, photographs=True)
     assert photographs.n_pairs_seen_ == 800
 
 
 def test_several_movies_are_cut_from_each_other(write_images, make_movie):
     folders = [write_images(make_movie(20), folder) for folder in ("one", "two")]
+    assert learn(folders, n_pairs=1000, patch=5).n_pairs_seen_ == 38
+
+
+def test_movies_of_two_sizes_are_one_corpus(write_images, make_movie):
+    folders = [write_images(make_movie(20, size), f"size {size}") for size in (40, 48)]
     assert learn(folders, n_pairs=1000, patch=5).n_pairs_seen_ == 38
 
 
@@ -154,6 +158,21 @@ def test_real_videos_run_end_to_end(name):
     assert len(describe(learner)) == 4
     assert np.isfinite(learner.generators_.operators).all()
     assert learner.direction_accuracy_ > 0.25
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["realshort", *LARGE])
+def test_what_a_real_video_teaches_holds_for_photographs_never_seen(name, seed):
+    data = pytest.importorskip("skimage.data")
+    learner = learn([VIDEOS / f"{name}.mp4"], patch=9, seed=seed)
+    off = (learner.directions_ + 45) % 90 - 45
+    assert sorted(learner.labels_) == CARDINALS
+    assert np.abs(off).max() < 15
+    scenes = [photograph(getattr(data, new)(), pixels_per_spacing=1.0) for new in NEW]
+    pairs = FramePairs.concatenate(list(eye_movements(scenes, 9, 10_000, seed=100 + seed)))
+    assert right_directions(learner, pairs) >= 0.9
 
 
 # What is refused
@@ -180,14 +199,13 @@ def test_photographs_and_movies_do_not_mix(write_images, make_movie):
 
 
 def test_a_movie_of_one_frame_is_refused(write_images, make_movie):
-    with pytest.raises(ValueError, match="fewer than 2 consecutive frames"):
+    with pytest.raises(VideoError, match="fewer than 2 consecutive frames"):
         learn([write_images(make_movie(1))])
 
 
-def test_movies_of_two_sizes_are_refused(write_images, make_movie):
-    folders = [write_images(make_movie(3, size), f"size {size}") for size in (20, 24)]
-    with pytest.raises(ValueError, match=r"frames have shape \(24, 24\), but this learner has seen .* \(20, 20\)"):
-        learn(folders)
+def test_a_still_movie_is_refused(write_images, make_movie):
+    with pytest.raises(VideoError, match="no pair of patches is worth learning from"):
+        learn([write_images(np.repeat(make_movie(1), 5, axis=0))], patch=5)
 
 
 def test_a_photograph_smaller_than_a_patch_is_refused(write_images):

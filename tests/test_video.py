@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tracemalloc
 import wave
-from fractions import Fraction
 from itertools import accumulate, cycle, islice
 from pathlib import Path
 
@@ -35,31 +34,6 @@ def waves(n_frames, height=48, width=66):
 def noise(n_frames):
     """Uint8 frames that no codec makes small, so that a file cut short loses frames."""
     return np.random.default_rng(0).integers(0, 256, (n_frames, 48, 64), dtype=np.uint8)
-
-
-@pytest.fixture
-def write_video(tmp_path):
-    """Write frames, the t-th shown at stamps[t] / 25 s, leave out the packets in drop, and return the path."""
-
-    def write(name, frames, codec="libx264", pix_fmt="yuv420p", *, source="gray", b_frames=0, drop=(), **how):
-        path = tmp_path / name
-        with av.open(str(path), "w", container_options={"movflags": "faststart"}) as container:
-            stream = container.add_stream(codec, rate=25, options=how.get("options"))
-            first = av.VideoFrame.from_ndarray(frames[0], format=source)
-            stream.height, stream.width, stream.pix_fmt = first.height, first.width, pix_fmt
-            stream.codec_context.max_b_frames = b_frames
-            stream.set_display_rotation(how.get("rotation", 0), hflip=how.get("hflip", False))
-            packets = []
-            for array, stamp in zip(frames, how.get("stamps", range(len(frames))), strict=True):
-                frame = av.VideoFrame.from_ndarray(array, format=source).reformat(format=pix_fmt)
-                frame.pts, frame.time_base = stamp, Fraction(1, 25)
-                packets += stream.encode(frame)
-            packets += stream.encode()
-            for i in sorted(set(range(len(packets))) - set(drop)):
-                container.mux(packets[i])
-        return path
-
-    return write
 
 
 @pytest.fixture
@@ -240,11 +214,19 @@ def test_damaged_packet_is_left_out_and_begins_a_clip(write_video, name, codec, 
         list(open_movie(path, strict=True).batches(2))
 
 
+@pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.avi", "mpeg4")])
+@pytest.mark.parametrize(("number", "lengths"), [(0, [9]), (8, [8, 1]), (9, [9])])
+def test_damage_at_either_end_is_told(write_video, name, codec, number, lengths):
+    path = damage_packet(write_video(name, noise(10), codec, options={"g": "1"}), number)
+    with pytest.warns(UserWarning, match=f"damaged after {number} frames"):
+        assert clip_lengths(open_movie(path)) == lengths
+
+
 @pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.mkv", "libx264"), ("a.avi", "mpeg4")])
 def test_dropped_frame_is_a_cut(write_video, name, codec):
     movie = open_movie(write_video(name, waves(20), codec, drop=[12]))
     assert clip_lengths(movie) == [12, 7]
-    assert [(len(frames), cut) for frames, cut in movie.batches(8)] == [(8, True), (4, False), (7, True)]
+    assert [(len(frames), cut) for frames, cut, _ in movie.batches(8)] == [(8, True), (4, False), (7, True)]
 
 
 def test_uneven_time_stamps_of_a_variable_rate_are_not_cuts(write_video):
@@ -442,8 +424,8 @@ def test_paths_with_spaces_accents_and_colons_work(write_video, tmp_path, as_giv
 @pytest.mark.parametrize("n", [1, 3, 7, 50])
 def test_batches_join_to_the_whole_movie(n):
     batches = list(open_movie(waves(7)).batches(n))
-    np.testing.assert_array_equal(np.concatenate([frames for frames, _ in batches]), waves(7))
-    assert [cut for _, cut in batches] == [True] + [False] * (len(batches) - 1)
+    np.testing.assert_array_equal(np.concatenate([batch.frames for batch in batches]), waves(7))
+    assert [batch.cut for batch in batches] == [True] + [False] * (len(batches) - 1)
 
 
 def test_max_frames_ends_a_movie_early():
@@ -519,7 +501,7 @@ def test_importing_loads_neither_av_nor_pillow_nor_matplotlib():
 def test_real_videos_give_all_their_frames_as_one_clip(name, n_frames, shape):
     movie = open_movie(DATA / name)
     assert (movie.shape, movie.n_frames_estimate) == (shape, n_frames)
-    batches = [(len(frames), cut, frames.min() >= 0, frames.max() <= 255) for frames, cut in movie.batches(20)]
+    batches = [(len(frames), cut, frames.min() >= 0, frames.max() <= 255) for frames, cut, _ in movie.batches(20)]
     assert sum(length for length, *_ in batches) == n_frames
     assert [cut for _, cut, *_ in batches] == [True] + [False] * (len(batches) - 1)
     assert all(low and high for *_, low, high in batches)

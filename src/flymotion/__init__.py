@@ -12,6 +12,7 @@ _HOMES = {
     "detectors": ["DETECTORS", "Detector"],
     "eyes": ["Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"],
     "features": ["OuterProducts", "outer_products"],
+    "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
     "learner": ["MotionLearner"],

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.corpus import view
 from flymotion.features import FEATURES, OuterProducts, outer_products
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.generators import Generators
@@ -221,6 +222,55 @@ class MotionLearner(BaseEstimator):
         self._waiting: list[FramePairs] = []
         self._kept: list[np.ndarray] = []
         self._known = None
+        self.scale_: int | None = None
+
+    def adopt(self, whitening: np.ndarray, pixels: tuple[int, int], scale: int) -> Self:
+        """Start anew with the early vision of a video, known beforehand (:mod:`flymotion.corpus`).
+
+        Frames are then looked at through :func:`flymotion.corpus.view` before patches are cut, and ``scale_`` is kept
+        for it; pairs count alike whatever their contrast.
+
+        Parameters
+        ----------
+        whitening : ndarray, shape (patch^2, patch^2)
+            Symmetric, without a mean: :func:`flymotion.noise.whitening`.
+        pixels : (int, int)
+            Of a frame as viewed.
+        scale : int
+            Factor to reduce frames by.
+
+        Raises
+        ------
+        ValueError
+            Parameters out of range; a ``half_saturation`` that is not 0.
+        """
+        self._reset()
+        if self.half_saturation:
+            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0, as pairs are divided by contrast")
+        self.pixels_, self.scale_ = pixels, scale
+        blank = np.ones((2, len(whitening)), dtype=np.float32)
+        self.whitening_ = ZCAWhitening(self.regularization).fit(blank)
+        self.whitening_.mean_, self.whitening_.matrix_ = 0 * blank[0], np.asarray(whitening, dtype=np.float32)
+        self.contrast_ = ContrastNormalization(0.0).fit(blank)
+        self._prepare_network(len(whitening))
+        return self
+
+    def learn_seen(self, pairs: FramePairs, n_pairs: int) -> Self:
+        """Learn from pairs of patches that early vision has seen already, of so many pairs of frames."""
+        self.network_.partial_fit(outer_products(pairs, self.feature))
+        self.n_pairs_seen_ += n_pairs
+        self.__dict__.pop("_probed", None)
+        return self
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether the network has seen anything."""
+        return hasattr(self.network_, "n_features_in_")
+
+    def probe_with(self, frames: Sequence[np.ndarray]) -> Self:
+        """Keep frames, as viewed, to be probed with: shape (height, width) each."""
+        self._kept = [np.asarray(frame) for frame in frames][-N_KEPT:]
+        return self
 
     def _learn(self, frames: Any) -> None:
         pairs = self._new_pairs(frames)
@@ -370,6 +420,8 @@ class MotionLearner(BaseEstimator):
             As ``transform``.
         """
         scale = self._scale()
+        if not isinstance(movie, FramePairs):
+            scale = scale * (self.scale_ or 1)
         velocities = [_solve(*self._regression(tiles, n)) @ scale for tiles, n in self._tiles(movie)]
         return np.concatenate([np.zeros((0, scale.shape[1])), *velocities])
 
@@ -377,6 +429,7 @@ class MotionLearner(BaseEstimator):
         last = None
         for frames, cut in _batches(movie):
             if not isinstance(frames, FramePairs):
+                frames = frames if self.scale_ is None else view(frames, self.scale_)
                 joined = frames if cut or last is None else np.concatenate([last, frames])
                 last = frames[-1:]
                 frames = FramePairs(joined[:-1], joined[1:])
@@ -502,7 +555,7 @@ def _batches(movie: Any) -> Iterator[tuple[Any, bool]]:
     if isinstance(movie, FramePairs):
         yield movie, True
     elif hasattr(movie, "batches"):
-        yield from movie.batches(BATCH)
+        yield from ((batch.frames, batch.cut) for batch in movie.batches(BATCH))
     else:
         frames = as_frames(movie)
         size = max(BATCH, BATCH_PIXELS // int(np.prod(frames.shape[1:])))

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.corpus import PatchStream, survey, view
 from flymotion.eyes import Grid
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.learner import BATCH, MotionLearner
 from flymotion.motions import Translation
+from flymotion.noise import whitening
 from flymotion.render import sample_pairs
 from flymotion.scenes import FourierScene, photograph
-from flymotion.video import Movie, VideoError, _is_image, open_movie, read_movie
+from flymotion.video import Movie, VideoError, open_movie, read_movie
+from flymotion.video.images import is_image
 
 __all__ = ["BUNDLED", "Described", "describe", "eye_movements", "learn", "load_photographs"]
 
@@ -27,6 +32,12 @@ PHOTO_SIGMA = 0.6
 
 PHOTO_SHIFT = 0.3
 """Largest simulated eye movement between two frames [photograph pixels]."""
+
+LOOK_PIXELS = 2**25
+"""Pixels of the beginning of a video that are looked at before learning; 16 to 64 frames."""
+
+GUISES, KEPT = 16, 0.2
+"""Times that each pair of patches is shown, and the share of patches that is worth it, about."""
 
 N_PAIRS = 100_000
 """Pairs of patches to learn from."""
@@ -65,7 +76,7 @@ def learn(
     sources: Sequence[str | Path],
     *,
     components: int = 4,
-    patch: int = 7,
+    patch: int | None = None,
     photographs: bool = False,
     n_pairs: int = N_PAIRS,
     seed: int = 0,
@@ -79,8 +90,8 @@ def learn(
         Videos, folders of frames, image stacks; or single photographs, which an eye moves over; or ``"bundled"``.
     components : int
         Number of detectors.
-    patch : int
-        Side of a patch [pixels].
+    patch : int, optional
+        Side of a patch [pixels]; of videos as reduced. By default 7 for photographs and 9 for videos.
     photographs : bool
         Take each image of a folder as a photograph of its own, not as a frame.
     n_pairs : int
@@ -100,12 +111,14 @@ def learn(
     stills = [_is_photograph(source, photographs) for source in sources]
     if all(stills):
         scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(sources)]
+        patch = 7 if patch is None else patch
         learner = MotionLearner(components, patch=patch, random_state=seed)
         return _learn_pairs(learner, eye_movements(scenes, patch, n_pairs, seed), n_pairs, progress)
     if any(stills):
         names = [str(s) for s, still in zip(sources, stills, strict=True) if still]
         raise VideoError(f"{', '.join(names)}: photographs cannot be mixed with videos; learn from them apart")
-    return _learn_movies([open_movie(source) for source in sources], components, patch, n_pairs, seed, progress)
+    movies = [open_movie(source) for source in sources]
+    return _learn_movies(movies, components, 9 if patch is None else patch, n_pairs, seed, progress)
 
 
 def eye_movements(scenes: Sequence[FourierScene], patch: int, n_pairs: int, seed: int) -> Iterator[FramePairs]:
@@ -130,7 +143,7 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
 
             images += list(read_movie(np.stack([load_sample_image(name) for name in ("china.jpg", "flower.jpg")])))
         elif Path(source).is_dir():
-            files = sorted(file for file in Path(source).iterdir() if _is_image(file))
+            files = sorted(file for file in Path(source).iterdir() if is_image(file))
             images += [read_movie(file)[0] for file in files]
         else:
             images.append(read_movie(source)[0])
@@ -160,17 +173,58 @@ def _learn_pairs(
 def _learn_movies(
     movies: list[Movie], components: int, patch: int, n_pairs: int, seed: int, progress: Progress
 ) -> MotionLearner:
+    """Look at the beginning of every movie, then learn from the pairs of patches worth it (:mod:`flymotion.corpus`)."""
+    seen = [survey(_beginning(movie), patch, seed) for movie in movies]
+    Z = whitening(reduce(add, (each.moments for each in seen)))
+    learner = MotionLearner(components, patch=patch, feature="antisymmetric", half_saturation=0.0, random_state=seed)
+    height, width = (side // seen[0].scale for side in movies[0].shape)
+    learner.adopt(Z, (height, width), seen[0].scale)
     estimates = [movie.n_frames_estimate for movie in movies]
     total = sum(n for n in estimates if n) if all(estimates) else None
-    per_pair = int(np.clip(n_pairs // max(total or 500, 1), 20, 5000))
-    learner: MotionLearner | None = None
-    for movie in movies:
-        if learner is None:
-            learner = MotionLearner(components, patch=patch, patches_per_pair=per_pair, random_state=seed)
-        for frames, cut in movie.batches(BATCH):
-            if cut:
-                learner.cut()
-            learner.partial_fit(frames)
-            progress(learner.n_pairs_seen_, total)
-    assert learner is not None
-    return learner.finish()
+    n_candidates = int(np.clip(n_pairs / (GUISES * KEPT * (total or 500)), 20, 20_000))
+    held_out: list[np.ndarray] = []
+    for i, (movie, each) in enumerate(zip(movies, seen, strict=True)):
+        stream = PatchStream(each, Z, n_candidates=n_candidates, seed=seed + i)
+        _learn_stream(learner, movie, stream, lambda n: progress(n, total))
+        held_out += stream.held_out
+    if not learner.has_learned:
+        raise VideoError(
+            f"{', '.join(movie.name for movie in movies)}: no pair of patches is worth learning from; expected content "
+            f"that moves by a fraction of a pixel, perhaps reduced, in patches of {patch} pixels"
+        )
+    return learner.probe_with(held_out or [view(frame[None], seen[0].scale)[0] for frame in _last(movies[0])]).finish()
+
+
+def _learn_stream(learner: MotionLearner, movie: Movie, stream: PatchStream, told: Callable[[int], Any]) -> None:
+    for batch in movie.batches(BATCH):
+        if batch.cut:
+            stream.cut()
+        for pairs in stream.push(batch.frames):
+            learner.learn_seen(pairs, 0)
+        told(learner.n_pairs_seen_ + stream.n_pairs_seen)
+    n_pairs = stream.n_pairs_seen
+    for pairs in stream.flush():
+        learner.learn_seen(pairs, 0)
+    learner.n_pairs_seen_ += n_pairs
+
+
+def _beginning(movie: Movie) -> list[np.ndarray]:
+    """Read the first frames, at most ``LOOK_PIXELS``, as clips, cut from each other."""
+    if len(movie.shape) != 2:
+        raise VideoError(f"{movie.name}: frames have shape {movie.shape}; expected (height, width)")
+    most = int(np.clip(LOOK_PIXELS // np.prod(movie.shape), 16, 64))
+    clips: list[np.ndarray] = []
+    for batch in movie.batches(most):
+        clips.append(batch.frames)
+        if sum(map(len, clips)) >= most:
+            break
+    if max(map(len, clips)) < 2:
+        raise VideoError(f"{movie.name}: the movie has fewer than 2 consecutive frames; expected at least one pair")
+    return clips
+
+
+def _last(movie: Movie) -> list[np.ndarray]:
+    frame = None
+    for frame in movie:  # noqa: B007
+        pass
+    return [] if frame is None else [frame]

@@ -111,6 +111,7 @@ def _pack(learner: MotionLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]
         "params": params,
         "counts": [learner.n_pairs_seen_, learner.n_frames_seen_, learner.seed_],
         "names": learner._names,
+        "scale": learner.scale_,
         "pixels": list(getattr(learner, "pixels_", ())),
         "dtype": None if state is None else str(np.dtype(state.dtype)),
         "n_samples_seen": 0 if state is None else state.n_samples_seen,
@@ -148,6 +149,7 @@ def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLear
     learner = MotionLearner(**header["params"])
     learner._reset()
     learner.n_pairs_seen_, learner.n_frames_seen_, learner.seed_ = header["counts"]
+    learner.scale_ = header.get("scale")
     if header["pixels"]:
         learner.pixels_ = tuple(header["pixels"])
     learner._kept = list(arrays["kept"])

@@ -14,7 +14,7 @@ __all__ = ["learn"]
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--components", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors.")
-@click.option("--patch", type=click.IntRange(min=2), default=7, show_default=True, help="Side of a patch [pixels].")
+@click.option("--patch", type=click.IntRange(min=2), help="Side of a patch [pixels]: 7 of photographs, 9 of videos.")
 @click.option("--photographs", is_flag=True, help="Take the images of a folder as photographs, not as frames.")
 @click.option(
     "--pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
@@ -22,7 +22,7 @@ __all__ = ["learn"]
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-learned", show_default=True)
 def learn(
-    sources: tuple[str, ...], components: int, patch: int, photographs: bool, pairs: int, seed: int, out: Path
+    sources: tuple[str, ...], components: int, patch: int | None, photographs: bool, pairs: int, seed: int, out: Path
 ) -> None:
     """Learn motion detectors from SOURCEs: videos, folders of frames, image stacks, or photographs.
 
@@ -60,6 +60,8 @@ def learn(
             for d in detectors
         ],
     )
+    if learner.scale_ is not None:
+        click.echo(f"frames reduced by {learner.scale_}, so that motion is a fraction of a pixel")
     click.echo(
         f"direction right on {learner.direction_accuracy_:.1%} of single patches at known shifts "
         f"(chance {1 / components:.0%})"

@@ -1,0 +1,435 @@
+r"""The compiled kernels of motion fields, and nothing else; :mod:`flymotion.field` says what they compute.
+
+Each works on a band of rows, so that bands can go to different cores, and inside it on tiles of columns whose rows of
+intermediate results stay in the processor's cache. With ``m2 = before + after``, twice the midpoint frame, and
+``dt = after - before``,
+
+.. math:: g = m2(x + 1) - m2(x - 1), \quad h = m2(y + 1) - m2(y - 1)
+
+are four times the slopes; for the velocity, g is smoothed along y, h along x and dt along both, and the rows of
+products are ``g g, g h, h h, g dt, h dt``. Frames of uint8 give the numbers that the same frames in float32 give.
+
+Sums over the window's rows are those of a block's last rows and of the next block's first (van Herk 1992), three
+additions for a window of any size; nothing is subtracted again, so that no rounding is left behind by brighter rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flymotion._recursion import PART, SUMS, _compiled
+
+__all__ = ["halve", "learned_scratch", "respond_band", "slope_power", "velocity_band", "velocity_scratch"]
+
+STRIDE = 656
+"""Numbers from one row of intermediate results to the next in :func:`velocity_band`: an odd number of cache lines, as
+rows that are a power of 2 apart get into each other's way."""
+
+SHORT_TILE = 272
+"""Columns of a tile of :func:`respond_band`, which keeps more rows."""
+
+N_FILTERED, N_PRODUCTS = 5, 5
+"""Rows of filtered frames (m2, dt, g, m2 and dt smoothed), and of products, of every row of a frame."""
+
+SIDE, MIDDLE = np.float32(3 / 16), np.float32(10 / 16)
+"""Weights that smooth across the slope, and the change both ways."""
+
+
+@_compiled(**SUMS)
+def halve(frame, out, first, last):
+    """Write rows first to last of the means over 2 x 2 pixels; an odd last row or column is left out."""
+    quarter = np.float32(0.25)
+    for y in range(first, last):
+        a, b, to = frame[2 * y], frame[2 * y + 1], out[y]
+        for x in range(len(to)):
+            p, q = np.float32(a[2 * x]) + np.float32(a[2 * x + 1]), np.float32(b[2 * x]) + np.float32(b[2 * x + 1])
+            to[x] = quarter * (p + q)
+
+
+@_compiled(**SUMS)
+def slope_power(frame, step):
+    """Return the mean square of the slopes along x and y, central differences, over every step-th row."""
+    total, n_rows = 0.0, 0
+    height, width = frame.shape
+    for y in range(1, height - 1, step):
+        above, row, below = frame[y - 1, 1:], frame[y], frame[y + 1, 1:]
+        power = np.float32(0)
+        for x in range(width - 2):
+            g = np.float32(row[x + 2]) - np.float32(row[x])
+            h = np.float32(below[x]) - np.float32(above[x])
+            power += g * g + h * h
+        total += float(power)
+        n_rows += 1
+    return total / (8.0 * n_rows * (width - 2))
+
+
+def velocity_scratch(radius):
+    """Make room for a worker: rows of STRIDE numbers end to end, which the compiler then knows to be apart."""
+    counts = (3 * N_FILTERED, 3, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 3, 3)
+    return tuple(np.zeros(count * STRIDE, np.float32) for count in counts)
+
+
+@_compiled(**PART, **SUMS)
+def _filter_row(before, after, y, left, n, smooth, filtered):
+    """Write a row's n columns from ``left`` on: m2, dt, and, one column less each side, g, m2 and dt smoothed in x."""
+    height, width = before.shape
+    base = (y % 3) * N_FILTERED * STRIDE
+    row = filtered[base : base + N_FILTERED * STRIDE]
+    first, last = max(0, -left), min(n, width - left)
+    if not (0 <= y < height and first < last):
+        row[:] = np.float32(0)
+        return
+    a, b = before[y, left + first : left + last], after[y, left + first : left + last]
+    to = row[first:]
+    for i in range(last - first):
+        p, q = np.float32(a[i]), np.float32(b[i])
+        to[i] = p + q
+        to[STRIDE + i] = q - p
+    for k in range(2):
+        row[k * STRIDE : k * STRIDE + first] = np.float32(0)
+        row[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
+    for i in range(n - 2 if smooth else 0):
+        row[2 * STRIDE + i] = row[i + 2] - row[i]
+        row[3 * STRIDE + i] = SIDE * (row[i] + row[i + 2]) + MIDDLE * row[i + 1]
+        row[4 * STRIDE + i] = SIDE * (row[STRIDE + i] + row[STRIDE + i + 2]) + MIDDLE * row[STRIDE + i + 1]
+
+
+@_compiled(**PART, **SUMS)
+def _multiply_row(filtered, y, height, width, left, n, slopes, products):
+    """Write the products of a row's columns from ``left`` on; 0 for pixels that lack a neighbour."""
+    if y < 1 or y >= height - 1:
+        products[:] = np.float32(0)
+        return
+    size = N_FILTERED * STRIDE
+    up, here, down = (y - 1) % 3 * size, y % 3 * size, (y + 1) % 3 * size
+    above, row, below = filtered[up : up + size], filtered[here : here + size], filtered[down : down + size]
+    for i in range(n):
+        slopes[i] = SIDE * (above[2 * STRIDE + i] + below[2 * STRIDE + i]) + MIDDLE * row[2 * STRIDE + i]
+        slopes[STRIDE + i] = below[3 * STRIDE + i] - above[3 * STRIDE + i]
+        slopes[2 * STRIDE + i] = SIDE * (above[4 * STRIDE + i] + below[4 * STRIDE + i]) + MIDDLE * row[4 * STRIDE + i]
+    for k in range(3):
+        if left <= 0:
+            slopes[k * STRIDE : k * STRIDE + 1 - left] = np.float32(0)
+        if left + n >= width:
+            slopes[k * STRIDE + width - 1 - left : k * STRIDE + n] = np.float32(0)
+    for i in range(n):
+        g, h, dt = slopes[i], slopes[STRIDE + i], slopes[2 * STRIDE + i]
+        products[i] = g * g
+        products[STRIDE + i] = g * h
+        products[2 * STRIDE + i] = h * h
+        products[3 * STRIDE + i] = g * dt
+        products[4 * STRIDE + i] = h * dt
+
+
+@_compiled(**PART, **SUMS)
+def _split(response, positive, negative, n):
+    """Write the two rectified parts of a row."""
+    zero = np.float32(0)
+    for i in range(n):
+        r = response[i]
+        positive[i] = r if r > zero else zero
+        negative[i] = -r if r < zero else zero
+
+
+@_compiled(**PART, **SUMS)
+def _write_responses(filtered, y, x0, shift, n, height, width, slopes, directions, opponent):
+    """Write the three-pixel responses of a row; its m2 and dt begin ``shift`` columns before x0."""
+    half, size = np.float32(-0.5), N_FILTERED * STRIDE
+    up, here, down = (y - 1) % 3 * size + shift, y % 3 * size + shift, (y + 1) % 3 * size + shift
+    above, row, below = filtered[up : up + n], filtered[here - 1 : here + n + 1], filtered[down : down + n]
+    dt = filtered[here + STRIDE : here + STRIDE + n]
+    for i in range(n):
+        slopes[i] = half * dt[i] * (row[i + 2] - row[i])
+        slopes[STRIDE + i] = half * dt[i] * (below[i] - above[i])
+    if x0 == 0:
+        slopes[0] = np.float32(0)
+    if x0 + n == width:
+        slopes[n - 1] = np.float32(0)
+    if y == 0 or y == height - 1:
+        slopes[STRIDE : STRIDE + n] = np.float32(0)
+    x, down_response = slopes[:n], slopes[STRIDE : STRIDE + n]
+    if directions.shape[1]:
+        _split(x, directions[0, y, x0 : x0 + n], directions[2, y, x0 : x0 + n], n)
+        _split(down_response, directions[3, y, x0 : x0 + n], directions[1, y, x0 : x0 + n], n)
+    if opponent.shape[1]:
+        to_x, to_y = opponent[0, y, x0 : x0 + n], opponent[1, y, x0 : x0 + n]
+        for i in range(n):
+            to_x[i] = x[i]
+            to_y[i] = down_response[i]
+
+
+@_compiled(**PART, **SUMS)
+def _add_row(products, prefix, slot, w, n):
+    """Add a row to the prefix of its block; sum the rows of a complete block from the last one up."""
+    size = N_PRODUCTS * STRIDE
+    if slot == w - 1:
+        for k in range(w - 2, -1, -1):
+            here, below = products[k * size : (k + 1) * size], products[(k + 1) * size : (k + 2) * size]
+            for p in range(N_PRODUCTS):
+                for i in range(n):
+                    here[p * STRIDE + i] += below[p * STRIDE + i]
+        return
+    row = products[slot * size : (slot + 1) * size]
+    if slot == 0:
+        prefix[:] = np.float32(0)
+    for p in range(N_PRODUCTS):
+        for i in range(n):
+            prefix[p * STRIDE + i] += row[p * STRIDE + i]
+
+
+@_compiled(**PART, **SUMS)
+def _sum_window(products, prefix, k, radius, n, sums, boxed):
+    """Sum over the window: rows from slot k on are of one block, the prefix of the next; then n columns."""
+    size, width, zero = N_PRODUCTS * STRIDE, 2 * radius + 1, np.float32(0)
+    tail = products[k * size : (k + 1) * size]
+    for p in range(N_PRODUCTS):
+        to, out = sums[p * STRIDE : (p + 1) * STRIDE], boxed[p * STRIDE : (p + 1) * STRIDE]
+        for i in range(n + 2 * radius if k else 0):
+            to[i] = tail[p * STRIDE + i] + prefix[p * STRIDE + i]
+        rows = to if k else tail[p * STRIDE : (p + 1) * STRIDE]
+        j = 0
+        while j + 8 <= width:
+            some = rows[j:]
+            for i in range(n):
+                left = (some[i] + some[i + 1]) + (some[i + 2] + some[i + 3])
+                right = (some[i + 4] + some[i + 5]) + (some[i + 6] + some[i + 7])
+                out[i] = (out[i] if j else zero) + (left + right)
+            j += 8
+        while j < width:
+            some = rows[j:]
+            for i in range(n):
+                out[i] = (out[i] if j else zero) + some[i]
+            j += 1
+
+
+@_compiled(**PART, **SUMS)
+def _refine_row(coarse, gain, y, x0, n, mixed, out):
+    """Write gain times a plane of the coarser scale at row y, linear between its pixels; x0 is even."""
+    height, width = coarse.shape
+    near, far = np.float32(0.75), np.float32(0.25)
+    row = min(y // 2, height - 1)
+    other = min(max(y // 2 + 2 * (y % 2) - 1, 0), height - 1)
+    left, count = x0 // 2 - 1, (n + 1) // 2 + 2
+    first, last = max(0, -left), min(count, width - left)
+    a, b = coarse[row, left + first : left + last], coarse[other, left + first : left + last]
+    inner = mixed[first:last]
+    for i in range(last - first):
+        inner[i] = gain * (near * a[i] + far * b[i])
+    mixed[:first] = inner[0]
+    mixed[last:count] = inner[last - first - 1]
+    for i in range(n // 2):
+        out[2 * i] = near * mixed[i + 1] + far * mixed[i]
+        out[2 * i + 1] = near * mixed[i + 1] + far * mixed[i + 2]
+    if n % 2:
+        out[n - 1] = near * mixed[n // 2 + 1] + far * mixed[n // 2]
+
+
+@_compiled(**PART, **SUMS)
+def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
+    """Solve the ridge regression of one row; where the coarser scale moves beyond the limit, take its estimate."""
+    zero, one = np.float32(0), np.float32(1)
+    for i in range(n):
+        a, b, c = sums[i] + ridge, sums[STRIDE + i], sums[2 * STRIDE + i] + ridge
+        det = a * c - b * b
+        scale = np.float32(-4) / (det if det > zero else one) if det > zero else zero
+        u, v = fine[i], fine[STRIDE + i]
+        coarse = u * u + v * v > limit
+        vx[i] = u if coarse else scale * (c * sums[3 * STRIDE + i] - b * sums[4 * STRIDE + i])
+        vy[i] = v if coarse else scale * (a * sums[4 * STRIDE + i] - b * sums[3 * STRIDE + i])
+    for i in range(len(confidence)):
+        a, b, c = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i]
+        least = np.float32(0.5) * (a + c - np.sqrt((a - c) * (a - c) + np.float32(4) * b * b))
+        least = least if least > zero else zero
+        u, v = fine[i], fine[STRIDE + i]
+        share = least / (least + ridge if least > zero else one)
+        confidence[i] = fine[2 * STRIDE + i] if u * u + v * v > limit else share
+
+
+@_compiled(**SUMS)
+def velocity_band(before, after, first, last, how, coarse, outputs, scratch):
+    """Write rows first to last of a three-pixel field.
+
+    ``how`` is (radius, ridge of a window, square of the limit, whether velocity is estimated here: otherwise it is the
+    coarser scale's); ``coarse``, shape (3, height, width), the velocity and confidence of the next coarser scale, of
+    height 0 on the coarsest. Outputs are (directions, opponent, velocity, confidence), of height 0 where not wanted.
+    """
+    radius, ridge, limit, estimated = how
+    directions, opponent, velocity, confidence = outputs
+    filtered, slopes, products, prefix, sums, boxed, mixed, fine = scratch
+    height, width = before.shape
+    w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
+    top = first - radius
+    responding = directions.shape[1] > 0 or opponent.shape[1] > 0
+    for k in range(len(fine)):
+        fine[k] = 0
+    for x0 in range(0, width, tile):
+        n = min(tile, width - x0)
+        left, wide = x0 - radius, n + 2 * radius
+        for y in range(top - 1, top + 1):
+            _filter_row(before, after, y, left - 1, wide + 2, estimated, filtered)
+        for y in range(top, last + radius):
+            middle, slot = y - radius, (y - top) % w
+            if estimated or responding:
+                _filter_row(before, after, y + 1, left - 1, wide + 2, estimated, filtered)
+            if responding and first <= y < last:
+                _write_responses(filtered, y, x0, radius + 1, n, height, width, slopes, directions, opponent)
+            if estimated:
+                row = products[slot * size : (slot + 1) * size]
+                _multiply_row(filtered, y, height, width, left, wide, slopes, row)
+                _add_row(products, prefix, slot, w, wide)
+            if middle < first or velocity.shape[1] == 0:
+                continue
+            to = confidence[middle, x0 : x0 + n] if confidence.shape[0] else boxed[:0]
+            vx, vy = velocity[0, middle, x0 : x0 + n], velocity[1, middle, x0 : x0 + n]
+            rows = (fine[:n], fine[STRIDE : STRIDE + n], fine[2 * STRIDE : 2 * STRIDE + len(to)])
+            if not estimated:
+                rows = (vx, vy, to)
+            if coarse.shape[1]:
+                for p in range(3 if len(to) else 2):
+                    gain = np.float32(1 if p == 2 else 2)
+                    _refine_row(coarse[p], gain, middle, x0, n, mixed, rows[p])
+            if estimated:
+                _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
+                _solve_row(boxed, ridge, n, fine, limit, vx, vy, to)
+
+
+def learned_scratch(size, n_dx, n_m, n_components):
+    """Make room for a band: rows of dt and m, of their horizontal modes, all modes, a sum, and components."""
+    rows = (2 * size * size, n_dx, n_m, 1, n_components)
+    shapes = [(2, SHORT_TILE + size), *((n, SHORT_TILE) for n in rows)]
+    return *(np.zeros(shape, np.float32) for shape in shapes), np.zeros(size, np.int64), np.zeros(size, np.float32)
+
+
+@_compiled(**PART, **SUMS)
+def _combine(out, rows, index, weights, n):
+    """Write the weighted sum of some rows into another; as many at a time as the processor has registers for."""
+    j = len(index) % 4 + 4 if len(index) > 4 else len(index)
+    a, p = rows[index[0]], weights[0]
+    b, q = (rows[index[1]], weights[1]) if j > 1 else (a, np.float32(0))
+    c, r = (rows[index[2]], weights[2]) if j > 2 else (a, np.float32(0))
+    d, s = (rows[index[3]], weights[3]) if j > 3 else (a, np.float32(0))
+    if j > 4:
+        e, t = rows[index[4]], weights[4]
+        for i in range(n):
+            out[i] = (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]) + t * e[i]
+    else:
+        for i in range(n):
+            out[i] = (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
+    for k in range(5, j):
+        a, p = rows[index[k]], weights[k]
+        for i in range(n):
+            out[i] += p * a[i]
+    for k in range(j, len(index), 4):
+        a, b, c, d = rows[index[k]], rows[index[k + 1]], rows[index[k + 2]], rows[index[k + 3]]
+        p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(n):
+            out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
+
+
+@_compiled(**PART, **SUMS)
+def _horizontal(before, after, y, left, n, basis, pixels, across):
+    """Write the horizontal modes of one row of dt and of m, patches beginning at ``left``, into the row's slot."""
+    size = len(basis)
+    before_row, after_row = before[y, left : left + n + size - 1], after[y, left : left + n + size - 1]
+    dt, m = pixels[0], pixels[1]
+    for i in range(n + size - 1):
+        p, q = np.float32(before_row[i]), np.float32(after_row[i])
+        dt[i] = q - p
+        m[i] = np.float32(0.5) * (p + q)
+    for which in range(2):
+        row = pixels[which]
+        for a in range(size):
+            out, taps = across[(which * size + a) * size + y % size], basis[a]
+            if size >= 5:
+                p, q, r, s, t = taps[0], taps[1], taps[2], taps[3], taps[4]
+                for i in range(n):
+                    out[i] = (p * row[i] + q * row[i + 1]) + (r * row[i + 2] + s * row[i + 3]) + t * row[i + 4]
+            else:
+                for i in range(n):
+                    out[i] = taps[0] * row[i]
+            for j in range(5 if size >= 5 else 1, size):
+                some, weight = row[j:], taps[j]
+                for i in range(n):
+                    out[i] += weight * some[i]
+
+
+@_compiled(**PART, **SUMS)
+def _vertical(across, which, top, modes, basis, index, weights, out, n):
+    """Write the modes (vertical, horizontal) of patches whose first row is ``top``."""
+    size = len(basis)
+    for o in range(len(modes)):
+        for j in range(size):
+            index[j] = (which * size + modes[o, 1]) * size + (top + j) % size
+            weights[j] = basis[modes[o, 0], j]
+        _combine(out[o], across, index, weights, n)
+
+
+@_compiled(**PART, **SUMS)
+def _components(groups, starts, terms, weights, dx, m, components, n):
+    """Write the bilinear form of each component; the terms of a group, a multiple of 4, share one mode of dx."""
+    for c in range(len(components)):
+        row = components[c]
+        for i in range(n):
+            row[i] = 0
+    for g in range(len(groups)):
+        row, change = components[groups[g, 0]], dx[groups[g, 1]]
+        for k in range(starts[g], starts[g + 1], 4):
+            a, b, c, d = m[terms[k]], m[terms[k + 1]], m[terms[k + 2]], m[terms[k + 3]]
+            p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+            for i in range(n):
+                row[i] += change[i] * ((p * a[i] + q * b[i]) + (r * c[i] + s * d[i]))
+
+
+@_compiled(**PART, **SUMS)
+def _mix(components, mixture, k, inner, n):
+    """Write one output, a mixture of components."""
+    for i in range(n):
+        inner[0, i] = mixture[k, 0] * components[0, i]
+    for c in range(1, len(components)):
+        weight = mixture[k, c]
+        for i in range(n):
+            inner[0, i] += weight * components[c, i]
+
+
+@_compiled(**SUMS)
+def respond_band(before, after, first, last, form, outputs, scratch):
+    """Write rows first to last of the responses to patches; 0 where the patch is not all inside the frame.
+
+    ``form`` is (basis, modes of dx, modes of m, groups, starts, terms, weights, mixture, opponent mixture), outputs
+    (directions, opponent), of height 0 where not wanted.
+    """
+    basis, dx_modes, m_modes, groups, starts, terms, weights, mixture, axes = form
+    directions, opponent = outputs
+    pixels, across, dx, m, inner, components, index, taps = scratch
+    height, width = before.shape
+    size = len(basis)
+    centre, room = size // 2, width - size + 1
+    for outputs_of in (directions, opponent):
+        for k in range(outputs_of.shape[0] if outputs_of.shape[1] else 0):
+            for y in range(first, last):
+                inside = centre <= y < height - size + 1 + centre
+                for x in range(centre if inside else width):
+                    outputs_of[k, y, x] = 0
+                for x in range(room + centre if inside else width, width):
+                    outputs_of[k, y, x] = 0
+    start, stop = max(first - centre, 0), min(last - centre, height - size + 1)
+    for left in range(0, room, SHORT_TILE):
+        n = min(SHORT_TILE, room - left)
+        for y in range(start, min(start + size - 1, height) if stop > start else start):
+            _horizontal(before, after, y, left, n, basis, pixels, across)
+        for top in range(start, stop):
+            _horizontal(before, after, top + size - 1, left, n, basis, pixels, across)
+            _vertical(across, 0, top, dx_modes, basis, index, taps, dx, n)
+            _vertical(across, 1, top, m_modes, basis, index, taps, m, n)
+            _components(groups, starts, terms, weights, dx, m, components, n)
+            y, x0 = top + centre, left + centre
+            for k in range(directions.shape[0] if directions.shape[1] else 0):
+                _mix(components, mixture, k, inner, n)
+                to, row = directions[k, y, x0 : x0 + n], inner[0]
+                for i in range(n):
+                    to[i] = row[i] if row[i] > 0 else np.float32(0)
+            for k in range(opponent.shape[0] if opponent.shape[1] else 0):
+                _mix(components, axes, k, inner, n)
+                to, row = opponent[k, y, x0 : x0 + n], inner[0]
+                for i in range(n):
+                    to[i] = row[i]

@@ -1,0 +1,24 @@
+"""Movies from video files, cameras, streams, image folders, TIFF stacks and arrays, one frame at a time.
+
+A :class:`Movie` is never held as a whole; one that is not live is read anew by every loop over it. Its frames are
+upright luminance images, ``(height, width)``, float32, rows counted downwards. Luminance is
+
+- of a video, its Y plane on a scale of 0 (black) to 255 (white), whatever its bit depth and range;
+- of colour images and arrays, ``0.299 R + 0.587 G + 0.114 B`` (Rec. 601) without the alpha channel;
+- of anything grey (images, arrays, grey video of 8 to 16 bit), the values as they are: no range is ever guessed.
+
+Where frames are missing a new clip begins, a *cut*, so that no pair of frames bridges the gap: after frames that are
+damaged, and where the time stamps of a video of constant rate step by more than 1.5 frame durations. A rate counts as
+constant when fewer than a fifth of its frames are missing. In a video of variable rate such a step is a cut only in the
+16 frames after damage; in an AVI file with reordered frames, which stores no time stamps, only damage is. A live
+source may change its rate: there a step of more than 1.5 times the median of the last ones is a cut.
+
+Times are in seconds: since the first frame of a video or live source, as its time stamps tell; of images and arrays,
+and of videos without time stamps, the number of the frame over the rate, or NaN where no rate is known.
+"""
+
+from flymotion.video.base import VideoError
+from flymotion.video.movie import Batch, Frame, Movie
+from flymotion.video.opening import open_movie, read_movie
+
+__all__ = ["Batch", "Frame", "Movie", "VideoError", "open_movie", "read_movie"]

@@ -1,0 +1,147 @@
+"""The movie: what every source becomes, frames in order with their times and cuts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from flymotion.video.base import Grey, Reader, Shot, VideoError
+from flymotion.video.luminance import luminance
+from flymotion.video.selection import Selection
+
+__all__ = ["Batch", "Frame", "Movie"]
+
+
+class Frame(NamedTuple):
+    """One frame.
+
+    Parameters
+    ----------
+    image : ndarray, shape (height, width)
+        Luminance, float32.
+    time : float
+        When it is shown [s], or NaN where the source does not tell.
+    cut : bool
+        Whether it begins a clip: frames are missing before it, or it is the first.
+    """
+
+    image: np.ndarray
+    time: float
+    cut: bool
+
+
+class Batch(NamedTuple):
+    """Consecutive frames.
+
+    Parameters
+    ----------
+    frames : ndarray, shape (n_frames, height, width)
+        The frames, none missing between them.
+    cut : bool
+        Whether the first frame begins a clip: it does not follow the last frame of the batch before.
+    times : ndarray, shape (n_frames,)
+        When each frame is shown [s], or NaN where the source does not tell.
+    """
+
+    frames: np.ndarray
+    cut: bool
+    times: np.ndarray
+
+
+@dataclass(frozen=True)
+class Movie:
+    """Frames read one at a time, from the first one in every loop; made by :func:`flymotion.video.open_movie`.
+
+    Attributes
+    ----------
+    name : str
+        The path, URL or camera, or "array".
+    shape : tuple of int
+        Height and width of a frame as it is yielded [pixels]; ``(n_pixels,)`` for an array of flat frames.
+    rate : float or None
+        Frames per second as they are yielded, where the file or the caller tells.
+    n_frames_estimate : int or None
+        What the file promises, where it does; the frames that decode may be fewer or more.
+    live : bool
+        Whether it is a camera, URL or pipe: one loop reads it, a second one raises VideoError.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rate: float | None
+    n_frames_estimate: int | None
+    live: bool
+    _read: Reader = field(repr=False)
+    _full: tuple[int, ...] = field(repr=False)
+    _selection: Selection = field(repr=False)
+    _strict: bool = field(repr=False)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yield each image, float32, shape (height, width); cuts do not show here."""
+        with closing(self._frames()) as frames:
+            for frame in frames:
+                yield frame.image
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield each frame with its time stamp and whether it begins a clip."""
+        with closing(self._frames()) as frames:
+            yield from frames
+
+    def batches(self, n_frames: int) -> Iterator[Batch]:
+        """Yield the frames in batches of at most ``n_frames``; a cut ends a batch early.
+
+        Raises
+        ------
+        ValueError
+            ``n_frames`` below 1.
+        """
+        if n_frames < 1:
+            raise ValueError(f"n_frames is {n_frames}; expected at least 1 frame a batch")
+        held: list[Frame] = []
+        with closing(self._frames()) as frames:
+            for frame in frames:
+                if held and frame.cut:
+                    yield _batch(held)
+                    held = []
+                held.append(frame)
+                if len(held) == n_frames:
+                    yield _batch(held)
+                    held = []
+        if held:
+            yield _batch(held)
+
+    def _frames(self) -> Generator[Frame]:
+        n, cut, damaged = 0, True, False
+        with closing(self._read(self._selection.entry)) as items:
+            for item in self._selection.frames(items):
+                if isinstance(item, Shot):
+                    yield Frame(self._image(item.load(), n), item.time, cut)
+                    n, cut = n + 1, False
+                    if n == self._selection.max_frames:
+                        return
+                    continue
+                cut = True
+                if item is not None and not damaged:
+                    damaged = True
+                    self._report(f"{self.name}: damaged after {n} frames ({item}); a new clip begins there")
+        if n == 0:
+            raise VideoError(f"{self.name}: has no frame between start and stop")
+
+    def _image(self, grey: Grey, n: int) -> np.ndarray:
+        if grey.values.shape != self._full:
+            raise VideoError(f"{self.name}: frame {n} has shape {grey.values.shape}; expected {self._full}")
+        return luminance(self._selection.cropped(grey), self._selection.downsample)
+
+    def _report(self, message: str) -> None:
+        if self._strict:
+            raise VideoError(message)
+        warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _batch(frames: list[Frame]) -> Batch:
+    return Batch(np.stack([frame.image for frame in frames]), frames[0].cut, np.array([frame.time for frame in frames]))

@@ -1,0 +1,324 @@
+"""From a video to the pairs worth learning from: noise, scale, selection, balance, and a stream without seams."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.ndimage import gaussian_filter
+
+from flymotion import corpus
+from flymotion.corpus import PatchStream, Survey, choose_scale, guise, reduce, survey, view, worthwhile
+from flymotion.features import outer_products
+from flymotion.frames import FramePairs
+from flymotion.generators import Generators
+from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened, whitening
+from flymotion.similarity import NonnegativeSimilarityMatching
+
+SIZE = 96
+
+
+@pytest.fixture(scope="module")
+def make_movie():
+    """Smooth noise of contrast 20, perhaps of several widths, that moves by band-limited steps, with sensor noise."""
+
+    def make(n_frames=20, *, step=0.4, smooth=2.0, noise=0.0, way=None, seed=0):
+        rng = np.random.default_rng(seed)
+        layers = [gaussian_filter(rng.standard_normal((SIZE, SIZE)), width, mode="wrap") for width in np.ravel(smooth)]
+        texture = sum(layer / layer.std() for layer in layers)
+        spectrum = np.fft.fft2(20 * texture / texture.std())
+        fy, fx = np.fft.fftfreq(SIZE)[:, None], np.fft.fftfreq(SIZE)
+        angles = rng.uniform(0, 2 * np.pi, n_frames)
+        ways = np.stack([np.cos(angles), np.sin(angles)], axis=1) if way is None else np.tile(way, (n_frames, 1))
+        x, y = (np.cumsum(step * ways, axis=0)).T[..., None, None]
+        clean = np.fft.ifft2(spectrum * np.exp(-2j * np.pi * (fx * x + fy * y))).real
+        return (128 + clean + noise * rng.standard_normal(clean.shape)).astype(np.float32)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def make_patches(make_movie):
+    """Pairs of patches of a moving texture, shape (n_patches, size, size) each."""
+
+    def make(n_patches=300, size=7, **how):
+        before, after = random_pairs([make_movie(**how)], size, np.random.default_rng(1))
+        return before[:n_patches], after[:n_patches]
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def seen(make_movie):
+    return survey([make_movie()], 7, 0)
+
+
+@pytest.fixture
+def make_stream(seen):
+    return lambda **how: PatchStream(seen, whitening(seen.moments), **{"n_candidates": 300, "seed": 3} | how)
+
+
+def everything(stream, parts):
+    """All pairs of a stream that takes frames in parts."""
+    pairs = [pair for part in parts for pair in stream.push(part)]
+    return FramePairs.concatenate(pairs + list(stream.flush()))
+
+
+# Scale and optics
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 5])
+def test_reducing_is_the_mean_over_squares(factor):
+    frames = np.random.default_rng(0).integers(0, 256, (3, 17, 23)).astype(np.uint8)
+    height, width = 17 // factor, 23 // factor
+    squares = frames[:, : height * factor, : width * factor].reshape(3, height, factor, width, factor)
+    reduced = reduce(frames, factor)
+    assert reduced.dtype == np.float32
+    assert_allclose(reduced, squares.mean(axis=(2, 4)), rtol=1e-6)
+
+
+def test_a_view_is_a_new_array_and_blurs_nothing_even():
+    frames = np.full((2, 20, 30), 7, dtype=np.float32)
+    seen = view(frames, 1)
+    assert not np.shares_memory(seen, frames)
+    assert_allclose(seen, 7, rtol=1e-6)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.3, 0.6])
+def test_speed_is_that_of_the_content(make_movie, step):
+    movie = make_movie(step=step, smooth=3.0)
+    measured = speeds(movie[:-1], movie[1:])
+    assert np.median(measured) == pytest.approx(step, rel=0.05)
+
+
+def test_speed_of_what_does_not_move():
+    flat, texture = np.zeros((1, 5, 5)), np.arange(25.0).reshape(1, 5, 5)
+    assert_array_equal(speeds(flat, flat), 0)
+    assert_array_equal(speeds(texture, texture), 0)
+    assert_allclose(speeds(texture, texture + 3), 0, atol=1e-6)  # a flash
+    assert_array_equal(speeds(texture, -texture), np.inf)
+
+
+@pytest.mark.parametrize(("step", "scale"), [(0.0, 1), (0.3, 1), (1.2, 2), (2.4, 4)])
+def test_scale_is_where_motion_is_sub_pixel(make_movie, step, scale):
+    assert choose_scale([make_movie(20, step=step, smooth=(1, 2, 4, 8))], 6, 0) == scale
+
+
+def test_scale_leaves_room_for_patches(make_movie):
+    torn = np.random.default_rng(0).standard_normal((5, 64, 64))
+    assert choose_scale([torn], 4, 0) == 4
+
+
+# Noise and whitening
+
+
+@pytest.mark.parametrize("sigma", [1.0, 2.0, 4.0])
+def test_noise_is_estimated_from_a_moving_video(make_movie, sigma):
+    movie = make_movie(30, noise=sigma)
+    values, noise, _ = moments([movie], 9, 0).noise()
+    before, after = random_pairs([movie], 9, np.random.default_rng(0))
+    contrast = contrasts(before, after)
+    truth = sigma**2 / np.median(contrast[contrast >= np.median(contrast)]) ** 2
+    assert np.median(noise[20:]) == pytest.approx(truth, rel=0.25)
+    assert (noise <= values).all()
+
+
+def test_a_clean_video_has_no_noise(make_movie):
+    values, noise, _ = moments([make_movie(step=0.2, smooth=3.0)], 7, 0).noise()
+    assert noise.sum() < 1e-3 * values.sum()
+
+
+def test_more_noise_passes_less_of_the_fine_modes(make_movie):
+    def finest(sigma):
+        values, noise, _ = moments([make_movie(smooth=1.2, noise=sigma)], 7, 0).noise()
+        return (1 - noise / values)[-10:].mean()
+
+    shares = [finest(sigma) for sigma in (0.02, 0.5, 4.0)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[-1] < 0.3
+
+
+def test_whitening_commutes_with_symmetries_and_takes_off_the_mean(seen):
+    Z = whitening(seen.moments).astype(float)
+    for way in symmetries(7):
+        assert_allclose(Z[np.ix_(way, way)], Z, atol=1e-4 * np.abs(Z).max())
+    assert_allclose(Z @ np.ones(49), 0, atol=1e-4 * np.abs(Z).max())
+    assert_allclose(Z, Z.T, atol=1e-6 * np.abs(Z).max())
+
+
+def test_moments_do_not_depend_on_the_unit(make_movie):
+    movie = make_movie(noise=1.0)
+    once, scaled = moments([movie], 5, 0), moments([movie * 8], 5, 0)
+    assert_allclose(whitening(scaled), whitening(once), rtol=1e-3, atol=1e-3)
+
+
+def test_moments_pool_by_their_numbers():
+    one, two = (Moments(*np.full((3, 2, 2), value), n) for value, n in ((1.0, 100), (4.0, 200)))
+    pooled = one + two
+    assert pooled.n_patches == 300
+    assert_allclose(pooled.C, 3)
+
+
+def test_a_still_or_blank_video_is_all_finite():
+    for movie in (np.zeros((4, 40, 40)), np.tile(np.random.default_rng(0).standard_normal((40, 40)), (4, 1, 1))):
+        looked = survey([movie], 5, 0)
+        assert looked.scale == 1
+        assert np.isfinite(whitening(looked.moments)).all()
+        assert not list(PatchStream(looked, whitening(looked.moments)).push(movie))
+
+
+# Selection and balance
+
+
+def test_what_moves_too_slowly_too_fast_or_without_contrast_is_left_out(make_patches, seen):
+    Z = whitening(seen.moments)
+    taken = [worthwhile(*make_patches(step=step), 5.0, Z).mean() for step in (0.05, 0.4, 3.0)]
+    assert taken[0] == 0
+    assert taken[1] > 0.4
+    assert taken[2] < 0.1
+    assert not worthwhile(*make_patches(step=0.4), 1e3, Z).any()
+
+
+@pytest.mark.parametrize(("angle", "worth"), [(0, True), (90, True), (10, True), (45, False), (130, False)])
+def test_oblique_edges_are_left_out(angle, worth):
+    y, x = np.mgrid[:7, :7] - 3.0
+    across = x * np.cos(np.radians(angle)) + y * np.sin(np.radians(angle))
+    before, after = (np.tanh(across - shift)[None] for shift in (0.0, 0.4))
+    Z = np.eye(49) - 1 / 49
+    assert worthwhile(before, after, 0.1, Z)[0] == worth
+
+
+def test_statistics_over_all_guises_are_balanced_exactly(make_patches):
+    before, after = (x[:50].astype(float) for x in make_patches(size=5, way=(1.0, 0.0), step=0.3))
+    shown = [guise(before, after, which) for which in range(16)]
+    pairs = FramePairs(*(np.concatenate(x) for x in zip(*shown, strict=True)))
+    chi = outer_products(pairs).dense()
+    scale = np.abs(chi).sum(axis=0).max()
+    assert_allclose(chi.sum(axis=0) / scale, 0, atol=1e-12)  # time reversal: no way prevails
+    second = chi.T @ chi
+    for way in symmetries(5):
+        turned = np.ravel_multi_index(np.meshgrid(way, way, indexing="ij"), (25, 25)).ravel()
+        assert_allclose(second[np.ix_(turned, turned)], second, atol=1e-9 * second.max())
+
+
+def test_guises_are_sixteen_different_ones_and_the_first_is_the_pair():
+    before, after = np.random.default_rng(0).standard_normal((2, 1, 3, 3))
+    shown = [np.concatenate(guise(before, after, which)) for which in range(16)]
+    assert len(np.unique(shown, axis=0)) == 16
+    assert_array_equal(shown[0], np.concatenate([before, after]))
+    assert_array_equal(shown[8], np.concatenate([after, before]))
+    each, _ = guise(np.tile(before, (16, 1, 1)), np.tile(after, (16, 1, 1)), np.arange(16))
+    assert_array_equal(each, [pair[0] for pair in shown])
+
+
+# The stream
+
+
+def test_any_split_gives_the_same_pairs(make_movie, make_stream):
+    movie = make_movie(40)
+    whole = everything(make_stream(n_candidates=60), [movie])
+    assert len(whole) > 1000 and len(whole) % 16 == 0
+    for size in (1, 7):
+        again = everything(make_stream(n_candidates=60), [movie[i : i + size] for i in range(0, 40, size)])
+        assert_array_equal(again.before, whole.before)
+        assert_array_equal(again.after, whole.after)
+    other = everything(make_stream(n_candidates=60, seed=4), [movie])
+    assert not np.array_equal(other.before[:100], whole.before[:100])
+
+
+def test_pairs_are_shown_whenever_enough_are_gathered(make_movie, make_stream, monkeypatch):
+    monkeypatch.setattr(corpus, "POOL", 200)
+    stream, movie = make_stream(), make_movie(20)
+    shown = [len(pairs) for pairs in stream.push(movie)]
+    assert len(shown) > 16 and len(shown) % 16 == 0
+    assert min(shown) >= 200
+    assert len(list(stream.flush())) in (0, 16)
+    assert not list(stream.flush())
+
+
+def test_whitened_before_or_after_guises_is_the_same(make_patches, seen):
+    before, after = make_patches(40)
+    Z, which = whitening(seen.moments), np.arange(40) % 16
+    first, last = guise(before, after, which), whitened(FramePairs(before, after), Z)
+    one, two = whitened(FramePairs(*first), Z), guise(last.before, last.after, which)
+    assert_allclose(one.before, two[0], atol=1e-3)
+    assert_allclose(one.after, two[1], atol=1e-3)
+    power = (one.flat().before ** 2 + one.flat().after ** 2).mean(axis=1) / 2
+    assert_allclose(power, 1, rtol=1e-4)
+
+
+def test_a_cut_is_never_a_pair(make_movie, make_stream, monkeypatch):
+    monkeypatch.setattr(corpus, "whitened", lambda pairs, Z: pairs)
+    one, two = make_movie(6), make_movie(6, seed=1) + 1000
+    stream = make_stream()
+    parts = list(stream.push(one))
+    parts += list(stream.cut().push(two))
+    pairs = FramePairs.concatenate(parts + list(stream.flush()))
+    assert stream.n_pairs_seen == 10
+    high = pairs.before.mean(axis=(1, 2)) > 500
+    assert_array_equal(pairs.after.mean(axis=(1, 2)) > 500, high)
+    assert 0 < high.mean() < 1
+
+
+def test_held_out_frames_are_in_no_pair(make_movie, monkeypatch):
+    monkeypatch.setattr(corpus, "whitened", lambda pairs, Z: pairs)
+    movie = make_movie(70)
+    movie += 1000 * np.arange(70, dtype=np.float32)[:, None, None]  # each frame tells its number
+    looked = Survey(7, 1, 0.0, moments([make_movie()], 7, 0))
+    stream = PatchStream(looked, np.eye(49, dtype=np.float32) - 1 / 49, n_candidates=50)
+    pairs = everything(stream, [movie])
+    learned = {round(float(x) / 1000) for x in np.concatenate([pairs.before, pairs.after]).mean(axis=(1, 2))}
+    held = [round(float(frame.mean()) / 1000) for frame in stream.held_out]
+    assert held == [28, 58]
+    assert not learned & set(held)
+    assert {0, 27, 30, 57, 60, 69} <= learned
+
+
+def test_frames_that_are_not_finite_change_nothing(make_movie, make_stream):
+    stream, movie = make_stream(), make_movie(10)
+    list(stream.push(movie[:5]))
+    bad = movie[5:7].copy()
+    bad[1, 3, 4] = np.nan
+    with pytest.raises(ValueError, match="NaN or infinite pixel in frame 1"):
+        list(stream.push(bad))
+    rest = everything(stream, [movie[5:]])
+    assert_array_equal(rest.before, everything(make_stream(), [movie]).before)
+
+
+def test_input_is_never_changed(make_movie, make_stream):
+    movie = make_movie(10).astype(np.uint8)
+    movie.flags.writeable = False
+    survey([movie], 7, 0)
+    assert len(everything(make_stream(), [movie]))
+
+
+@pytest.mark.parametrize("clips", [[np.zeros((1, 40, 40))], [np.zeros((1, 40, 40))] * 2])
+def test_no_two_frames_in_a_row_are_refused(clips):
+    with pytest.raises(ValueError, match="no two frames in a row"):
+        survey(clips, 5, 0)
+
+
+def test_frames_smaller_than_a_patch_are_refused():
+    with pytest.raises(ValueError, match=r"hold no patch of 9 x 9"):
+        survey([np.zeros((3, 8, 20))], 9, 0)
+
+
+def test_streams_pickle(make_movie, make_stream, pickled):
+    stream, movie = make_stream(), make_movie(12)
+    list(stream.push(movie[:6]))
+    twin = pickled(stream)
+    assert_array_equal(everything(twin, [movie[6:]]).before, everything(stream, [movie[6:]]).before)
+
+
+# What it is for
+
+
+def test_one_way_motion_under_noise_teaches_all_four_directions(make_movie):
+    movie = make_movie(30, step=0.4, smooth=(1, 2, 4), noise=2.0, way=(0.98, 0.2))
+    looked = survey([movie], 5, 0)
+    Z = whitening(looked.moments)
+    pairs = everything(PatchStream(looked, Z, n_candidates=400), [movie])
+    network = NonnegativeSimilarityMatching(4).fit(outer_products(pairs, "antisymmetric"))
+    learned = Generators(network.generators_, (5, 5), Z)
+    angles = np.sort(learned.directions())
+    assert_allclose((angles + 45) % 90, 45, atol=10)
+    assert_allclose(np.diff(np.sort((angles + 45) // 90 % 4)), 1)
+    assert learned.antisymmetric_share().min() > 0.8
