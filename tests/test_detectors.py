@@ -24,6 +24,8 @@ from flymotion.detectors import (
     three_pixel,
 )
 from flymotion.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.features import FEATURES, outer_products
+from flymotion.frames import pair_up
 from flymotion.generators import Generators, derivative_operator
 from flymotion.temporal import Delay, Gamma, LowPass
 
@@ -340,6 +342,14 @@ def test_descriptions_tell_detectors_apart():
     )
     other = learned(Generators(2 * derivative_operator((5,))[None], (5,)))
     assert other.description != MAKERS["learned"]().description
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_learned_detector_projects_the_feature_it_learned(make_movie, feature):
+    operators, movie = np.random.default_rng(3).normal(size=(2, 5, 5)), make_movie(9, 5)
+    responses = learned(Generators(operators, (5,)), Delay(0.01), feature=feature)(movie, 0.01)
+    expected = outer_products(pair_up(movie), feature).project(operators)
+    np.testing.assert_allclose(responses[1:, 0], expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dt", [0.0, -0.01, np.inf, np.nan])

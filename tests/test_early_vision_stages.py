@@ -171,7 +171,7 @@ def test_random_states_of_every_kind_leave_the_global_stream_alone(make_movie):
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global stream is what must not move
     for random_state in (0, np.random.default_rng(0), np.random.RandomState(0), None):
         SensorNoise(0.1, random_state=random_state).fit_transform(make_movie())
-    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002 - as above
 
 
 def test_light_is_never_negative(make_movie):

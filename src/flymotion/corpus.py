@@ -27,6 +27,7 @@ import numpy as np
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened
 from flymotion.scenes import as_generator
+from flymotion.video.luminance import area_sums
 
 __all__ = ["PatchStream", "Survey", "choose_scale", "guise", "reduce", "survey", "view", "worthwhile"]
 
@@ -77,15 +78,9 @@ def reduce(frames: np.ndarray, factor: int) -> np.ndarray:
     >>> reduce(np.arange(12.0).reshape(1, 3, 4), 2)
     array([[[2.5, 4.5]]], dtype=float32)
     """
-    n, height, width = len(frames), *(side // factor for side in frames.shape[1:])
-    whole = frames[:, : height * factor, : width * factor]
-    if factor == 1:
-        return whole.astype(np.float32)
-    rows = whole.reshape(n, height, factor, width * factor).sum(axis=2, dtype=np.float32)
-    total = rows[:, :, ::factor].copy()
-    for i in range(1, factor):  # many times faster than a sum along short rows
-        total += rows[:, :, i::factor]
-    return total * np.float32(1 / factor**2)
+    sums = [area_sums(frame.astype(np.float32), factor) for frame in frames]
+    shape = (len(frames), *(side // factor for side in frames.shape[1:]))
+    return np.reshape(sums, shape).astype(np.float32) / np.float32(factor**2)
 
 
 def view(frames: Any, scale: int) -> np.ndarray:

@@ -306,7 +306,7 @@ def _product(x: Any, x_next: Any) -> tuple[Any, Any]:
 
 def _antisymmetric(x: Any, x_next: Any) -> tuple[Any, Any]:
     xp = array_namespace(x)
-    return xp.stack([x_next, -x], axis=1), xp.stack([x, x_next], axis=1)
+    return xp.stack([x_next, -x], axis=-2), xp.stack([x, x_next], axis=-2)
 
 
 FEATURES = {"change": _change, "midpoint": _midpoint, "product": _product, "antisymmetric": _antisymmetric}

@@ -255,17 +255,11 @@ class MotionLearner(BaseEstimator):
         self._prepare_network(len(whitening))
         return self
 
-    def learn_seen(self, pairs: FramePairs, n_pairs: int) -> Self:
-        """Learn from pairs of patches that early vision has seen already, of so many pairs of frames."""
+    def learn_seen(self, pairs: FramePairs) -> Self:
+        """Learn from pairs of patches that early vision has seen already; pairs of frames are not counted."""
         self.network_.partial_fit(outer_products(pairs, self.feature))
-        self.n_pairs_seen_ += n_pairs
         self.__dict__.pop("_probed", None)
         return self
-
-    @property
-    def has_learned(self) -> bool:
-        """Whether the network has seen anything."""
-        return hasattr(self.network_, "n_features_in_")
 
     def probe_with(self, frames: Sequence[np.ndarray]) -> Self:
         """Keep frames, as viewed, to be probed with: shape (height, width) each."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.corpus import PatchStream, survey, view
+from flymotion.corpus import PatchStream, Survey, survey, view
 from flymotion.eyes import Grid
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
@@ -174,7 +174,7 @@ def _learn_movies(
     movies: list[Movie], components: int, patch: int, n_pairs: int, seed: int, progress: Progress
 ) -> MotionLearner:
     """Look at the beginning of every movie, then learn from the pairs of patches worth it (:mod:`flymotion.corpus`)."""
-    seen = [survey(_beginning(movie), patch, seed) for movie in movies]
+    seen, spare = zip(*(_look(movie, patch, seed) for movie in movies), strict=True)
     Z = whitening(reduce(add, (each.moments for each in seen)))
     learner = MotionLearner(components, patch=patch, feature="antisymmetric", half_saturation=0.0, random_state=seed)
     height, width = (side // seen[0].scale for side in movies[0].shape)
@@ -182,30 +182,44 @@ def _learn_movies(
     estimates = [movie.n_frames_estimate for movie in movies]
     total = sum(n for n in estimates if n) if all(estimates) else None
     n_candidates = int(np.clip(n_pairs / (GUISES * KEPT * (total or 500)), 20, 20_000))
-    held_out: list[np.ndarray] = []
+    n_learned, held_out = 0, list[np.ndarray]()
     for i, (movie, each) in enumerate(zip(movies, seen, strict=True)):
         stream = PatchStream(each, Z, n_candidates=n_candidates, seed=seed + i)
-        _learn_stream(learner, movie, stream, lambda n: progress(n, total))
+        n_learned += _learn_stream(learner, movie, stream, lambda n: progress(n, total))
         held_out += stream.held_out
-    if not learner.has_learned:
+    if not n_learned:
         raise VideoError(
             f"{', '.join(movie.name for movie in movies)}: no pair of patches is worth learning from; expected content "
             f"that moves by a fraction of a pixel, perhaps reduced, in patches of {patch} pixels"
         )
-    return learner.probe_with(held_out or [view(frame[None], seen[0].scale)[0] for frame in _last(movies[0])]).finish()
+    return learner.probe_with(held_out or spare[0]).finish()
 
 
-def _learn_stream(learner: MotionLearner, movie: Movie, stream: PatchStream, told: Callable[[int], Any]) -> None:
+def _learn_stream(learner: MotionLearner, movie: Movie, stream: PatchStream, told: Callable[[int], Any]) -> int:
+    """Learn from one movie; returns how many pairs of patches were learned from."""
+    n_before, n_learned = learner.n_pairs_seen_, 0
+
+    def learn_from(several: Iterator[FramePairs]) -> int:
+        n = 0
+        for pairs in several:
+            learner.learn_seen(pairs)
+            n += len(pairs)
+        return n
+
     for batch in movie.batches(BATCH):
         if batch.cut:
             stream.cut()
-        for pairs in stream.push(batch.frames):
-            learner.learn_seen(pairs, 0)
-        told(learner.n_pairs_seen_ + stream.n_pairs_seen)
-    n_pairs = stream.n_pairs_seen
-    for pairs in stream.flush():
-        learner.learn_seen(pairs, 0)
-    learner.n_pairs_seen_ += n_pairs
+        n_learned += learn_from(stream.push(batch.frames))
+        learner.n_pairs_seen_ = n_before + stream.n_pairs_seen
+        told(learner.n_pairs_seen_)
+    return n_learned + learn_from(stream.flush())
+
+
+def _look(movie: Movie, patch: int, seed: int) -> tuple[Survey, np.ndarray]:
+    """Look at the beginning of a movie; returns what that said, and a frame to probe with, should none be held out."""
+    clips = _beginning(movie)
+    seen = survey(clips, patch, seed)
+    return seen, view(clips[-1][-1:], seen.scale)
 
 
 def _beginning(movie: Movie) -> list[np.ndarray]:
@@ -221,10 +235,3 @@ def _beginning(movie: Movie) -> list[np.ndarray]:
     if max(map(len, clips)) < 2:
         raise VideoError(f"{movie.name}: the movie has fewer than 2 consecutive frames; expected at least one pair")
     return clips
-
-
-def _last(movie: Movie) -> list[np.ndarray]:
-    frame = None
-    for frame in movie:  # noqa: B007
-        pass
-    return [] if frame is None else [frame]

@@ -58,7 +58,7 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
     for k, (name, justify) in enumerate(columns):
         whole = k == 0 or justify == "right"  # names and numbers are never cut
         widest = max(len(cell) for cell in (name, *(row[k] for row in rows))) if whole else None
-        table.add_column(name, justify=justify, no_wrap=whole, min_width=widest)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, no_wrap=whole, min_width=widest)  # type: ignore[arg-type] # rich lists the words
     for row in rows:
         table.add_row(*row)
     console = Console(width=width())

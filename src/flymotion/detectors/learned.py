@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from flymotion.detectors.base import Detector, Taps
+from flymotion.features import FEATURES
 from flymotion.generators import Generators
 from flymotion.temporal import LowPass, Step
 
@@ -24,9 +25,10 @@ def learned(
 ) -> Detector:
     r"""Return learned operators as a detector with one unit an operator.
 
-    .. math:: R_k = (g - f)' A_k \bar x
+    .. math:: R_k = \langle A_k, \chi(f, g) \rangle, \quad \text{for the paper's feature } (g - f)' A_k f
 
-    over the patch that they were learned on, in pixels that are not whitened; f is the delayed signal, g the fast one.
+    over the patch that they were learned on, in pixels that are not whitened; f is the delayed signal, the frame before
+    to the learner, and g the fast one, the frame after.
 
     Parameters
     ----------
@@ -34,8 +36,8 @@ def learned(
         Of a flat eye; :attr:`flymotion.MotionLearner.generators_`.
     delayed : Step
         Makes f: what one frame was to the learner.
-    feature : {"change", "midpoint"}
-        What :math:`\bar x` is: f, the paper's feature, or (f + g) / 2 (Suppl. A).
+    feature : str
+        :math:`\chi`, a key of :data:`flymotion.features.FEATURES`: what the operators were learned on.
     rectify : bool
         Whether responses are half-wave rectified, as outputs of NSM are.
     spacing, acceptance : float
@@ -46,18 +48,17 @@ def learned(
     ValueError
         Generators of a spherical eye, or an unknown feature.
     """
-    if feature not in ("change", "midpoint"):
-        raise ValueError(f"feature is {feature!r}; expected 'change' or 'midpoint'")
+    if feature not in FEATURES:
+        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
     places = generators.eye.positions
     if places.shape[1] == 3:
         raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
     middle = places[np.argmin(np.linalg.norm(places, axis=1))]
     displacements = np.pad(places - middle, ((0, 0), (0, 2 - places.shape[1])))
-    share = {"change": 1.0, "midpoint": 0.5}[feature]
     return Detector(
         arms={"fast": (), "delayed": (delayed,)},
         displacements=displacements,
-        combine=partial(_learned, operators=generators.in_pixels().operators, share=share, rectify=rectify),
+        combine=partial(_learned, operators=generators.in_pixels().operators, feature=feature, rectify=rectify),
         opponent=not rectify,
         spacing=spacing,
         acceptance=acceptance,
@@ -67,10 +68,11 @@ def learned(
     )
 
 
-def _learned(tap: Taps, *, operators: np.ndarray, share: float, rectify: bool) -> np.ndarray:
-    fast, delayed = tap.all("fast"), tap.all("delayed")
-    change, intensity = fast - delayed, share * delayed + (1 - share) * fast
+def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:
+    u, v = FEATURES[feature](tap.all("delayed"), tap.all("fast"))
     K, n, _ = operators.shape
-    weighted = intensity @ operators.reshape(K * n, n).T.astype(fast.dtype)
-    responses = (weighted.reshape(*intensity.shape[:-1], K, n) * change[..., None, :]).sum(axis=-1)
+    weighted = v @ operators.reshape(K * n, n).T.astype(v.dtype)
+    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])
+    if feature == "antisymmetric":  # two products
+        responses = responses.sum(axis=-2)
     return np.maximum(responses, 0) if rectify else responses
