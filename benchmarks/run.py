@@ -265,6 +265,24 @@ def field() -> Iterator[Row]:
     yield from rows()
 
 
+def truth() -> Iterator[Row]:
+    from truth import truth as rows
+
+    yield from rows()
+
+
+def learn_video() -> Iterator[Row]:
+    from learn_video import learn_video as rows
+
+    yield from rows()
+
+
+def detect() -> Iterator[Row]:
+    from detect import detect as rows
+
+    yield from rows()
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -275,6 +293,9 @@ BENCHMARKS = {
     "hexagon": hexagon,
     "lab": lab,
     "field": field,
+    "detect": detect,
+    "learn-video": learn_video,
+    "truth": truth,
 }
 
 

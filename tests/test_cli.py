@@ -71,7 +71,8 @@ def test_help_names_the_commands(run, flag):
     "command, words",
     [
         ("learn", ["SOURCE...", "--components", "--patch", "--photographs", "--pairs", "--seed", "--out", "bundled"]),
-        ("reproduce", ["[ID]...", "--full", "--seeds", "--out", "claims.json", "Exit status 1"]),
+        ("learn", ["--start", "--stop", "--max-frames"]),
+        ("reproduce", ["[ID]...", "--full", "--seeds", "--video", "--out", "claims.json", "Exit status 1"]),
     ],
 )
 def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, words):
@@ -218,7 +219,7 @@ def test_reproduce_prints_a_table_of_claims(run, fake_reproduce, tmp_path):
     [((ids,), options)] = calls
     assert ids is None
     assert options.pop("progress")(1, 2, "figure2") is None
-    assert options == {"full": False, "n_seeds": None, "out": tmp_path}
+    assert options == {"full": False, "n_seeds": None, "videos": (), "out": tmp_path}
 
 
 def test_reproduce_passes_on_what_was_asked_for(run, fake_reproduce, tmp_path):

@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 
 from flymotion import corpus
-from flymotion.corpus import PatchStream, Survey, choose_scale, guise, reduce, survey, view, worthwhile
+from flymotion.corpus import PatchStream, Pool, Survey, guise, survey, worthwhile
 from flymotion.features import outer_products
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
 from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened, whitening
 from flymotion.similarity import NonnegativeSimilarityMatching
+from flymotion.viewing import choose_scale, reduce, view
 
 SIZE = 96
 
@@ -56,10 +57,16 @@ def make_stream(seen):
     return lambda **how: PatchStream(seen, whitening(seen.moments), **{"n_candidates": 300, "seed": 3} | how)
 
 
+def chosen(stream, parts):
+    """All pairs that a stream chooses of frames in parts."""
+    return FramePairs.concatenate([pairs for part in parts for pairs in stream.push(part)])
+
+
 def everything(stream, parts):
-    """All pairs of a stream that takes frames in parts."""
-    pairs = [pair for part in parts for pair in stream.push(part)]
-    return FramePairs.concatenate(pairs + list(stream.flush()))
+    """All that is shown of a stream that takes frames in parts."""
+    pool = Pool(stream.Z, seed=stream.seed)
+    shown = [pairs for part in parts for gathered in stream.push(part) for pairs in pool.add(gathered)]
+    return FramePairs.concatenate(shown + list(pool.flush()))
 
 
 # Scale and optics
@@ -97,9 +104,10 @@ def test_speed_of_what_does_not_move():
     assert_array_equal(speeds(texture, -texture), np.inf)
 
 
+@pytest.mark.parametrize("smooth", [(1, 2, 4, 8), 2.0, 12.0], ids=["mixed", "as a patch", "smoother than a patch"])
 @pytest.mark.parametrize(("step", "scale"), [(0.0, 1), (0.3, 1), (1.2, 2), (2.4, 4)])
-def test_scale_is_where_motion_is_sub_pixel(make_movie, step, scale):
-    assert choose_scale([make_movie(20, step=step, smooth=(1, 2, 4, 8))], 6, 0) == scale
+def test_scale_is_where_motion_is_sub_pixel(make_movie, step, scale, smooth):
+    assert choose_scale([make_movie(20, step=step, smooth=smooth)], 6, 0) == scale
 
 
 def test_scale_leaves_room_for_patches(make_movie):
@@ -162,7 +170,7 @@ def test_a_still_or_blank_video_is_all_finite():
         looked = survey([movie], 5, 0)
         assert looked.scale == 1
         assert np.isfinite(whitening(looked.moments)).all()
-        assert not list(PatchStream(looked, whitening(looked.moments)).push(movie))
+        assert len(chosen(PatchStream(looked, whitening(looked.moments)), [movie])) == 0
 
 
 # Selection and balance
@@ -224,14 +232,30 @@ def test_any_split_gives_the_same_pairs(make_movie, make_stream):
     assert not np.array_equal(other.before[:100], whole.before[:100])
 
 
-def test_pairs_are_shown_whenever_enough_are_gathered(make_movie, make_stream, monkeypatch):
+def test_pairs_are_shown_whenever_enough_are_gathered(make_patches, monkeypatch):
     monkeypatch.setattr(corpus, "POOL", 200)
-    stream, movie = make_stream(), make_movie(20)
-    shown = [len(pairs) for pairs in stream.push(movie)]
-    assert len(shown) > 16 and len(shown) % 16 == 0
-    assert min(shown) >= 200
-    assert len(list(stream.flush())) in (0, 16)
-    assert not list(stream.flush())
+    pairs, pool = FramePairs(*make_patches(120)), Pool(np.eye(49, dtype=np.float32))
+    shown = [[len(part) for part in pool.add(pairs)] for _ in range(3)]
+    assert shown == [[], [240] * 16, []]
+    assert [len(part) for part in pool.flush()] == [120] * 16
+    assert not list(pool.flush())
+
+
+def test_a_pool_shows_every_pair_once_in_every_guise_and_mixed(make_patches):
+    pairs, Z = FramePairs(*make_patches(40)), np.eye(49, dtype=np.float32)
+    pool = Pool(Z, seed=1)
+    list(pool.add(pairs))
+    parts = list(pool.flush())
+    seen = whitened(pairs, Z)
+    every = np.concatenate(
+        [np.hstack([x.reshape(-1, 49) for x in guise(seen.before, seen.after, w)]) for w in range(16)]
+    )
+    shown = np.concatenate([np.hstack([part.before, part.after]) for part in parts])
+    assert_array_equal(np.unique(shown, axis=0), np.unique(every, axis=0))
+    changes = [np.abs(part.before - part.after).max(axis=1) for part in parts]
+    for change in changes[1:]:  # each pair, in another order
+        assert_array_equal(np.sort(change), np.sort(changes[0]))
+        assert not np.array_equal(change, changes[0])
 
 
 def test_whitened_before_or_after_guises_is_the_same(make_patches, seen):
@@ -245,26 +269,23 @@ def test_whitened_before_or_after_guises_is_the_same(make_patches, seen):
     assert_allclose(power, 1, rtol=1e-4)
 
 
-def test_a_cut_is_never_a_pair(make_movie, make_stream, monkeypatch):
-    monkeypatch.setattr(corpus, "whitened", lambda pairs, Z: pairs)
+def test_a_cut_is_never_a_pair(make_movie, make_stream):
     one, two = make_movie(6), make_movie(6, seed=1) + 1000
     stream = make_stream()
-    parts = list(stream.push(one))
-    parts += list(stream.cut().push(two))
-    pairs = FramePairs.concatenate(parts + list(stream.flush()))
+    pairs = FramePairs.concatenate(stream.push(one) + stream.cut().push(two))
     assert stream.n_pairs_seen == 10
     high = pairs.before.mean(axis=(1, 2)) > 500
     assert_array_equal(pairs.after.mean(axis=(1, 2)) > 500, high)
     assert 0 < high.mean() < 1
 
 
-def test_held_out_frames_are_in_no_pair(make_movie, monkeypatch):
-    monkeypatch.setattr(corpus, "whitened", lambda pairs, Z: pairs)
+def test_held_out_frames_are_in_no_pair(make_movie):
     movie = make_movie(70)
     movie += 1000 * np.arange(70, dtype=np.float32)[:, None, None]  # each frame tells its number
     looked = Survey(7, 1, 0.0, moments([make_movie()], 7, 0))
     stream = PatchStream(looked, np.eye(49, dtype=np.float32) - 1 / 49, n_candidates=50)
-    pairs = everything(stream, [movie])
+    pairs = chosen(stream, [movie])
+    assert (stream.n_pairs_seen, stream.n_candidates_seen, stream.n_chosen) == (69, 63 * 50, len(pairs))
     learned = {round(float(x) / 1000) for x in np.concatenate([pairs.before, pairs.after]).mean(axis=(1, 2))}
     held = [round(float(frame.mean()) / 1000) for frame in stream.held_out]
     assert held == [28, 58]
@@ -274,13 +295,13 @@ def test_held_out_frames_are_in_no_pair(make_movie, monkeypatch):
 
 def test_frames_that_are_not_finite_change_nothing(make_movie, make_stream):
     stream, movie = make_stream(), make_movie(10)
-    list(stream.push(movie[:5]))
+    before = stream.push(movie[:5])
     bad = movie[5:7].copy()
     bad[1, 3, 4] = np.nan
     with pytest.raises(ValueError, match="NaN or infinite pixel in frame 1"):
-        list(stream.push(bad))
-    rest = everything(stream, [movie[5:]])
-    assert_array_equal(rest.before, everything(make_stream(), [movie]).before)
+        stream.push(bad)
+    pairs = FramePairs.concatenate(before + stream.push(movie[5:]))
+    assert_array_equal(pairs.before, chosen(make_stream(), [movie]).before)
 
 
 def test_input_is_never_changed(make_movie, make_stream):
@@ -303,7 +324,7 @@ def test_frames_smaller_than_a_patch_are_refused():
 
 def test_streams_pickle(make_movie, make_stream, pickled):
     stream, movie = make_stream(), make_movie(12)
-    list(stream.push(movie[:6]))
+    stream.push(movie[:6])
     twin = pickled(stream)
     assert_array_equal(everything(twin, [movie[6:]]).before, everything(stream, [movie[6:]]).before)
 

@@ -55,8 +55,8 @@ def opponent_oracle(before, after):
     return np.stack([x, y])
 
 
-def velocity_oracle(before, after, radius=4, ridge=0.01, every=4):
-    """One scale: the normal equations of the ridge regression, and their smaller eigenvalue."""
+def velocity_oracle(before, after, radius=5, ridge=0.01, every=4, coarse=0.0):
+    """One scale: the normal equations of the ridge regression about the coarser's, and their smaller eigenvalue."""
 
     def filtered(image, along_x, along_y):
         return inner(correlate1d(correlate1d(image, along_x, 1), along_y, 0))
@@ -77,6 +77,7 @@ def velocity_oracle(before, after, radius=4, ridge=0.01, every=4):
     G = np.array([[total(a * b) for a in gradient] for b in gradient]).transpose(2, 3, 0, 1)
     penalty = ridge * (power(before) + power(after)) / 2 * window**2
     target = np.stack([-total(a * dx) for a in gradient], axis=-1)
+    target = target + penalty * np.moveaxis(coarse + np.zeros_like(gradient), 0, -1)
     velocity = np.linalg.solve(G + penalty * np.eye(2), target[..., None])[..., 0].transpose(2, 0, 1)
     least = np.linalg.eigvalsh(G)[..., 0]
     return velocity, least / (least + penalty)
@@ -139,7 +140,7 @@ def test_coarser_scale_is_taken_where_it_is_fast(make_frames, shape, finest):
     frames = frames.astype(float)
     coarse, doubt = velocity_oracle(*map(halves, frames))
     coarse, doubt = 2 * np.stack([enlarged(v, shape) for v in coarse]), enlarged(doubt, shape)
-    fine, sure = velocity_oracle(*frames)
+    fine, sure = velocity_oracle(*frames, coarse=coarse)
     fast = (np.hypot(*coarse) > 0.6) | (finest == 1)
     settled = np.abs(np.hypot(*coarse) - 0.6) > 1e-3
     assert 0.2 < fast.mean()
@@ -162,11 +163,36 @@ def test_exact_learned_responses_are_those_of_each_patch(make_frames, make_detec
     )
 
 
-def test_fast_learned_responses_follow_the_exact_ones(make_frames, make_detectors):
-    detectors = make_detectors()
+@pytest.mark.parametrize("size", [5, 9])
+def test_fast_learned_responses_follow_the_exact_ones(make_frames, make_detectors, size):
+    detectors = make_detectors(size)
     frames = make_frames(shape=(80, 100), blur=0.8)
-    fast, exact = (MotionField(detectors, exact=e).between(*frames).directions for e in (False, True))
-    assert np.corrcoef(fast.ravel(), exact.ravel())[0, 1] > 0.98
+    fast, exact = (MotionField(detectors, exact=e).between(*frames) for e in (False, True))
+    for a, b in ((fast.directions, exact.directions), *zip(fast.opponent, exact.opponent, strict=True)):
+        assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98
+
+
+def test_fast_responses_follow_operators_that_are_no_translations(make_frames):
+    """A rotation is in no line of modes: single terms are added until the share of the variance is reached."""
+    y, x = np.divmod(np.arange(49), 7) - np.full((2, 49), 3.0)
+    along_x, along_y = (derivative_operator((7, 7), angle) for angle in (0.0, 270.0))
+    turn = Generators((x[:, None] * along_y - y[:, None] * along_x)[None], (7, 7))
+    frames = make_frames(shape=(60, 80), blur=1.0)
+    fast, exact = (MotionField(turn, exact=e).between(*frames).directions for e in (False, True))
+    assert np.corrcoef(fast.ravel(), exact.ravel())[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(("shape", "first"), [((1080, 1920), 2), ((1280, 720), 1), ((480, 640), 0), ((3, 3), 0)])
+def test_velocity_of_larger_frames_starts_at_a_coarser_scale(shape, first):
+    assert MotionField().first_scale(shape) == first
+    assert MotionField(finest=3).first_scale(shape) == 3
+
+
+def test_default_scale_is_that_of_the_frames_size(make_frames):
+    frames = make_frames(shape=(560, 570))
+    default, explicit, finer = (MotionField(**how).between(*frames) for how in ({}, {"finest": 1}, {"finest": 0}))
+    np.testing.assert_array_equal(default.velocity, explicit.velocity)
+    assert np.abs(default.velocity - finer.velocity).max() > 1e-3
 
 
 def test_patches_beyond_the_frame_give_nothing(make_frames, make_detectors):
@@ -209,6 +235,15 @@ def test_unit_of_intensity_does_not_matter(make_frames):
     grey, unit = MotionField().between(*frames), MotionField().between(*frames / 255)
     np.testing.assert_allclose(unit.velocity, grey.velocity, rtol=0, atol=1e-5)
     np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-5)
+
+
+def test_responses_scale_with_contrast_squared(make_frames, make_detectors):
+    """Twice the contrast, four times the response; the direction and the velocity are as before."""
+    frames = make_frames().astype(np.float32)
+    for detectors in (None, make_detectors()):
+        once, twice = MotionField(detectors).between(*frames), MotionField(detectors).between(*2 * frames)
+        np.testing.assert_allclose(twice.directions, 4 * once.directions, rtol=1e-5)
+        np.testing.assert_array_equal(np.sign(twice.velocity), np.sign(once.velocity))
 
 
 @pytest.mark.parametrize("ridge", [0.01, 0.0])

@@ -3,14 +3,14 @@ r"""From videos to the pairs of patches worth learning from.
 With plain whitening, what is learned from compressed video is sensor and codec noise. Here a video is first looked at,
 and then read as a stream of pairs in which motion is the leading component:
 
-1. *Scale.* Frames are reduced by area averages until contents move by less than a pixel, :func:`choose_scale`.
-2. *Optics.* A Gaussian blur of ``OPTICS`` reduced pixels, :func:`view`, since without it the finest frequencies are
-   mostly codec noise.
+1. *Scale.* Frames are reduced by area averages until contents move by less than a pixel: :mod:`flymotion.viewing`.
+2. *Optics.* A slight Gaussian blur, since without it the finest frequencies are mostly codec noise.
 3. *Noise and whitening.* What changes more than motion explains is filtered out: :mod:`flymotion.noise`.
 4. *Selection* of patches with contrast, that change as by sub-pixel motion, and whose texture is not oblique
    (:func:`worthwhile`).
 5. *Balance.* Each pair is shown in all 16 guises: four turns, mirrored or not, forth and back (:func:`guise`), so that
    the statistics of a clip that moves mostly one way are those of motion every way.
+6. *Mixing.* Pairs of many moments, of all videos, are gathered before they are shown (:class:`Pool`).
 
 Speeds are in pixels of the reduced frames, per frame.
 """
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -27,24 +26,15 @@ import numpy as np
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened
 from flymotion.scenes import as_generator
-from flymotion.video.luminance import area_sums
+from flymotion.viewing import choose_scale, view
 
-__all__ = ["PatchStream", "Survey", "choose_scale", "guise", "reduce", "survey", "view", "worthwhile"]
-
-OPTICS = 0.7
-"""Standard deviation of the optics [reduced pixels]."""
-
-SLOW = 0.75
-"""Median speed at which a scale is fine enough [reduced pixels per frame]."""
+__all__ = ["PatchStream", "Pool", "Survey", "guise", "survey", "worthwhile"]
 
 SPEEDS = (0.15, 0.8)
 """Speeds worth learning from: slower is noise, faster is no derivative [reduced pixels per frame]."""
 
 OBLIQUE = 0.4
 """How upright or level the texture of a patch has to be: cotangent of twice its angle to the nearest axis."""
-
-ROOM = 4
-"""Patches that have to fit along the shorter side of reduced frames."""
 
 STRETCH, HELD_OUT = 30, 3
 """Of so many pairs of frames in a row, the last so many are held out."""
@@ -54,78 +44,6 @@ POOL = 5000
 
 N_KEPT = 8
 """Held-out frames kept."""
-
-
-# -- scale and optics ------------------------------------------------------------------------------------------------
-
-
-def reduce(frames: np.ndarray, factor: int) -> np.ndarray:
-    """Reduce frames by area averages; rows and columns left over at the end are dropped.
-
-    Parameters
-    ----------
-    frames : ndarray, shape (n_frames, height, width)
-        Frames.
-    factor : int
-        Side of the squares that become one pixel [pixels].
-
-    Returns
-    -------
-    ndarray, shape (n_frames, height // factor, width // factor), float32
-
-    Examples
-    --------
-    >>> reduce(np.arange(12.0).reshape(1, 3, 4), 2)
-    array([[[2.5, 4.5]]], dtype=float32)
-    """
-    sums = [area_sums(frame.astype(np.float32), factor) for frame in frames]
-    shape = (len(frames), *(side // factor for side in frames.shape[1:]))
-    return np.reshape(sums, shape).astype(np.float32) / np.float32(factor**2)
-
-
-def view(frames: Any, scale: int) -> np.ndarray:
-    """Return frames as the learner's eye sees them: reduced by ``scale``, then blurred by the optics; float32."""
-    return _blurred(reduce(np.asarray(frames), scale))
-
-
-def _blurred(frames: np.ndarray) -> np.ndarray:
-    from scipy.ndimage import gaussian_filter
-
-    return gaussian_filter(frames, (0, OPTICS, OPTICS), truncate=3.0)
-
-
-def choose_scale(clips: Sequence[np.ndarray], patch: int, random_state: Any = None) -> int:
-    """Choose the factor to reduce frames by: the least power of two at which motion is sub-pixel.
-
-    Motion is the median speed of patches of more than median contrast. Where no scale that leaves room for ``ROOM``
-    patches will do, it is the largest of those.
-
-    Parameters
-    ----------
-    clips : sequence of ndarray, shape (n_frames, height, width)
-        Frames in a row, cut from clip to clip.
-    patch : int
-        Side of the patches to learn from [reduced pixels].
-    random_state : int, Generator, RandomState or None
-        Source of the places looked at.
-
-    Raises
-    ------
-    ValueError
-        Frames smaller than a patch, or no two in a row.
-    """
-    rng, scale, reduced = as_generator(random_state), 1, [reduce(clip, 1) for clip in clips]
-    while True:
-        before, after = random_pairs([_blurred(clip) for clip in reduced], patch, rng)
-        contrast = before.std(axis=(1, 2))
-        textured = (contrast >= np.median(contrast)) & (contrast > 0)
-        fine = not textured.any() or np.median(speeds(before[textured], after[textured])) < SLOW
-        if fine or min(clips[0].shape[1:]) < 2 * scale * ROOM * patch:
-            return scale
-        scale, reduced = 2 * scale, [reduce(clip, 2) for clip in reduced]
-
-
-# -- selection and balance -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,18 +142,24 @@ def guise(before: np.ndarray, after: np.ndarray, which: Any) -> tuple[np.ndarray
     -------
     before, after : ndarray, shape (n_pairs, patch, patch)
     """
+    rows = np.arange(len(before))
+    first, second = _picked(_turned(before, after), rows, np.broadcast_to(which, len(before)))
+    return first.reshape(before.shape), second.reshape(after.shape)
+
+
+def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return both patches of each pair in their eight symmetries, as vectors: shape (2, n_pairs, 8, patch^2)."""
     n, side, _ = before.shape
-    which = np.broadcast_to(which, n)
-    shown = np.empty((2, n, side**2), dtype=before.dtype)
-    for i in np.unique(which):
-        rows, pair = which == i, (before, after)[:: -1 if i >= 8 else 1]
-        for j, patches in enumerate(pair):
-            shown[j, rows] = patches[rows].reshape(-1, side**2)[:, symmetries(side)[i % 8]]
-    return shown[0].reshape(before.shape), shown[1].reshape(before.shape)
+    return np.take(np.stack([before, after]).reshape(2, n, side**2), symmetries(side), axis=2)
+
+
+def _picked(turned: np.ndarray, rows: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    time, way = which // 8, which % 8
+    return turned[time, rows, way], turned[1 - time, rows, way]
 
 
 class PatchStream:
-    """The pairs worth learning from, of frames as they come; any split of the stream gives the same pairs.
+    """Chooses the pairs worth learning from, of frames as they come; any split of the stream gives the same pairs.
 
     Parameters
     ----------
@@ -246,12 +170,14 @@ class PatchStream:
     n_candidates : int
         Patches to choose from, of each pair of frames.
     seed : int
-        Of their places, and of the order that pairs are shown in.
+        Of their places.
 
     Attributes
     ----------
     n_pairs_seen : int
         Pairs of frames so far.
+    n_candidates_seen, n_chosen : int
+        Patches so far, and those of them that were worth learning from.
     held_out : list of ndarray, shape (height, width)
         The last ``N_KEPT`` frames kept for scoring, as viewed; no pair that is learned from touches them.
     """
@@ -259,20 +185,17 @@ class PatchStream:
     def __init__(self, seen: Survey, Z: np.ndarray, *, n_candidates: int = 200, seed: int = 0) -> None:
         self.seen, self.Z = seen, Z
         self.n_candidates, self.seed = n_candidates, seed
-        self.n_pairs_seen = 0
+        self.n_pairs_seen = self.n_candidates_seen = self.n_chosen = 0
         self.held_out: list[np.ndarray] = []
         self._last: np.ndarray | None = None
-        self._gathered: list[FramePairs] = []
 
     def cut(self) -> Self:
         """Mark a cut: the next frame does not follow the last one."""
         self._last = None
         return self
 
-    def push(self, frames: Any) -> Iterator[FramePairs]:
-        """Take the next frames; yields pairs of patches, as whitened, whenever enough are gathered.
-
-        A generator: nothing happens until it is looped over.
+    def push(self, frames: Any) -> list[FramePairs]:
+        """Take the next frames; returns the pairs of patches worth learning from, of each pair of frames.
 
         Parameters
         ----------
@@ -288,33 +211,63 @@ class PatchStream:
         joined = viewed if self._last is None else np.concatenate([self._last[None], viewed])
         if len(joined):
             self._last = joined[-1].copy()
-        for before, after in pairwise(joined):
-            self._take(before, after)
-            if sum(map(len, self._gathered)) >= POOL:
-                yield from self.flush()
+        if len(joined) < 2:
+            return []
+        first = self.n_pairs_seen
+        self.n_pairs_seen += len(joined) - 1
+        places = np.arange(first, self.n_pairs_seen) % STRETCH - (STRETCH - HELD_OUT)
+        for frame in joined[:-1][places == 1]:  # the pairs on either side of it are not learned from
+            self.held_out = [*self.held_out, frame.copy()][-N_KEPT:]
+        return self._choose(FramePairs(joined[:-1], joined[1:]), first, np.flatnonzero(places < 0))
+
+    def _choose(self, pairs: FramePairs, first: int, to_learn: np.ndarray) -> list[FramePairs]:
+        size, n = self.seen.patch, self.n_candidates
+        patches = random_patches(pairs, (size, size), n, seed=self.seed, first=first)
+        worth = worthwhile(patches.before, patches.after, self.seen.contrast, self.Z)
+        chosen = [patches[i * n + np.flatnonzero(worth[i * n : (i + 1) * n])] for i in to_learn]
+        self.n_candidates_seen += n * len(to_learn)
+        self.n_chosen += sum(map(len, chosen))
+        return chosen
+
+
+class Pool:
+    """Gathers pairs of patches, and shows them mixed, as whitened, in every guise.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, n)
+        Whitening: :func:`flymotion.noise.whitening`.
+    seed : int
+        Of the order.
+    """
+
+    def __init__(self, Z: np.ndarray, *, seed: int = 0) -> None:
+        self.Z, self.seed = Z, seed
+        self._gathered: list[FramePairs] = []
+        self._n_shown = 0
+
+    def add(self, pairs: FramePairs) -> Iterator[FramePairs]:
+        """Gather pairs of patches; returns what is shown once there are ``POOL`` of them, as :meth:`flush` does."""
+        self._gathered.append(pairs)
+        return self.flush() if sum(map(len, self._gathered)) >= POOL else iter(())
 
     def flush(self) -> Iterator[FramePairs]:
-        """Yield the pairs gathered, as whitened: 16 times all of them, mixed, each time each in another guise."""
+        """Return the pairs gathered, as whitened: 16 times all of them, mixed, each time each in another guise.
+
+        Patches come as vectors, shape (n_pairs, patch^2).
+        """
         if not any(map(len, self._gathered)):
-            return
+            return iter(())
         pairs = whitened(FramePairs.concatenate(self._gathered), self.Z)  # before, as Z commutes with the symmetries
+        rng = np.random.default_rng([self.seed, 2, self._n_shown])
         self._gathered = []
-        rng = np.random.default_rng([self.seed, 2, self.n_pairs_seen])
-        first = rng.integers(16, size=len(pairs))
-        for i in range(16):
-            order = rng.permutation(len(pairs))
-            yield FramePairs(*guise(pairs.before[order], pairs.after[order], (first[order] + i) % 16))
+        self._n_shown += len(pairs)
+        return _in_all_guises(pairs, rng)
 
-    def _take(self, before: np.ndarray, after: np.ndarray) -> None:
-        number = self.n_pairs_seen
-        self.n_pairs_seen += 1
-        place = number % STRETCH - (STRETCH - HELD_OUT)
-        if place < 0:
-            self._gathered.append(self._choose(FramePairs(before[None], after[None]), number))
-        elif place == 1:  # the pairs on either side of this frame are not learned from
-            self.held_out = [*self.held_out, before.copy()][-N_KEPT:]
 
-    def _choose(self, pair: FramePairs, number: int) -> FramePairs:
-        size = self.seen.patch
-        patches = random_patches(pair, (size, size), self.n_candidates, seed=self.seed, first=number)
-        return patches[worthwhile(patches.before, patches.after, self.seen.contrast, self.Z)]
+def _in_all_guises(pairs: FramePairs, rng: np.random.Generator) -> Iterator[FramePairs]:
+    turned = _turned(pairs.before, pairs.after)
+    first = rng.integers(16, size=len(pairs))
+    for i in range(16):
+        order = rng.permutation(len(pairs))
+        yield FramePairs(*_picked(turned, order, (first[order] + i) % 16))

@@ -7,20 +7,20 @@ shifts, so that its outputs have names and units.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from mimetypes import guess_type
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from flymotion.corpus import view
-from flymotion.features import FEATURES, OuterProducts, outer_products
+from flymotion.features import FEATURES, OuterProducts
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.generators import Generators
 from flymotion.initialisation import warm_up_length
+from flymotion.intake import batches
+from flymotion.noise import GivenWhitening
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.probing import Probe, read_out, shifted
+from flymotion.readout import N_PROBES, MotionDetectors
 from flymotion.scenes import as_generator
 from flymotion.similarity import NonnegativeSimilarityMatching
 
@@ -29,27 +29,15 @@ __all__ = ["MotionLearner"]
 N_KEPT = 8
 """Frames kept for probing."""
 
-N_PROBES = 4000
-"""Pairs of patches to probe with."""
-
-MOST_TILES = 1000
-"""About as many tiles as stand for a large frame."""
-
-BATCH = 16
-"""Frames read from a stream at a time."""
-
-BATCH_PIXELS = 2**18
-"""Pixels of an array taken at a time, where that is more than ``BATCH`` frames."""
-
 LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
 """Smallest values of the parameters that are whole numbers."""
 
-TRANSLATIONS = (("right", "left"), ("down", "up"))
-"""Names of the motions of movies."""
 
-
-class MotionLearner(BaseEstimator):
+class MotionLearner(MotionDetectors):
     """Learn motion detectors from frames, without labels.
+
+    Frames are taken to be free of noise, as rendered ones are. From real video, noise is what is learned like this;
+    :func:`flymotion.learning.learn` makes a learner that knows noise from motion.
 
     Parameters
     ----------
@@ -90,6 +78,8 @@ class MotionLearner(BaseEstimator):
         Names of the directions, or of the motions that pairs of frames came with.
     generators_ : Generators
         What was learned, on whitened frames; ``generators_.in_pixels()`` for raw ones.
+    scale_ : int or None
+        What ``transform`` and ``predict`` reduce frames by, where it was learned from video.
 
     Examples
     --------
@@ -100,9 +90,8 @@ class MotionLearner(BaseEstimator):
     ['left', 'right']
     """
 
-    pixels_: tuple[int, ...]
     _last: np.ndarray | None
-    _known: FramePairs | None
+    _waiting: list[FramePairs]
 
     def __init__(
         self,
@@ -137,7 +126,8 @@ class MotionLearner(BaseEstimator):
         Parameters
         ----------
         movie : array, shape (n_frames, *pixels), FramePairs, or Movie
-            Frames, time first; pairs; or what :func:`flymotion.video.open_movie` returns, read as a stream.
+            Frames, time first; pairs; or what :func:`flymotion.video.open_movie` returns, read as a stream. Of a video
+            file or camera this warns: see above.
         y : None
             Ignored.
 
@@ -148,8 +138,9 @@ class MotionLearner(BaseEstimator):
             from them.
         """
         self._reset()
+        _warn_of_noise(movie)
         for _ in range(self.n_passes):
-            for frames, cut in _batches(movie):
+            for frames, cut in batches(movie):
                 if cut:
                     self.cut()
                 self._learn(frames)
@@ -218,17 +209,15 @@ class MotionLearner(BaseEstimator):
         self.n_frames_seen_ = 0
         self.network_ = NonnegativeSimilarityMatching(self.n_components, forgetting=self.forgetting)
         self.seed_ = int(as_generator(self.random_state).integers(2**31))
-        self._last = None
-        self._waiting: list[FramePairs] = []
-        self._kept: list[np.ndarray] = []
-        self._known = None
-        self.scale_: int | None = None
+        self._last = self._known = self.scale_ = None
+        self._waiting = []
+        self._kept = []
 
     def adopt(self, whitening: np.ndarray, pixels: tuple[int, int], scale: int) -> Self:
         """Start anew with the early vision of a video, known beforehand (:mod:`flymotion.corpus`).
 
-        Frames are then looked at through :func:`flymotion.corpus.view` before patches are cut, and ``scale_`` is kept
-        for it; pairs count alike whatever their contrast.
+        What follows is :meth:`learn_seen`. ``transform`` and ``predict`` look at frames through
+        :func:`flymotion.viewing.view`; pairs count alike whatever their contrast.
 
         Parameters
         ----------
@@ -249,24 +238,29 @@ class MotionLearner(BaseEstimator):
             raise ValueError(f"half_saturation is {self.half_saturation}; expected 0, as pairs are divided by contrast")
         self.pixels_, self.scale_ = pixels, scale
         blank = np.ones((2, len(whitening)), dtype=np.float32)
-        self.whitening_ = ZCAWhitening(self.regularization).fit(blank)
-        self.whitening_.mean_, self.whitening_.matrix_ = 0 * blank[0], np.asarray(whitening, dtype=np.float32)
+        self.whitening_ = GivenWhitening(whitening).fit(blank)
         self.contrast_ = ContrastNormalization(0.0).fit(blank)
         self._prepare_network(len(whitening))
         return self
 
     def learn_seen(self, pairs: FramePairs) -> Self:
-        """Learn from pairs of patches that early vision has seen already; pairs of frames are not counted."""
-        self.network_.partial_fit(outer_products(pairs, self.feature))
+        """Learn from pairs of patches, as vectors, that early vision has seen; pairs of frames are not counted."""
+        self.network_.partial_fit(OuterProducts(*FEATURES[self.feature](pairs.before, pairs.after)))
         self.__dict__.pop("_probed", None)
         return self
 
     def probe_with(self, frames: Sequence[np.ndarray]) -> Self:
-        """Keep frames, as viewed, to be probed with: shape (height, width) each."""
-        self._kept = [np.asarray(frame) for frame in frames][-N_KEPT:]
+        """Keep frames, as viewed, to be probed with: shape (height, width) each, what all of them have is kept."""
+        height, width = np.min([frame.shape for frame in frames], axis=0)
+        self._kept = [np.asarray(frame)[:height, :width] for frame in frames][-N_KEPT:]
+        self.__dict__.pop("_probed", None)
         return self
 
     def _learn(self, frames: Any) -> None:
+        if self.scale_ is not None:
+            raise ValueError(
+                "this learner has learned from video; learn anew from all of it (flymotion.learning.learn)"
+            )
         pairs = self._new_pairs(frames)
         if len(pairs) == 0:
             return
@@ -312,16 +306,6 @@ class MotionLearner(BaseEstimator):
         powers_of_two = (numbers & (numbers - 1)) == 0
         self._kept = [*self._kept, *(frame.copy() for frame in pairs.before[powers_of_two])][-N_KEPT:]
 
-    @property
-    def _cuts_patches(self) -> bool:
-        return len(self.pixels_) == 2 and max(self.pixels_) > self.patch and not self._names
-
-    @property
-    def _patch_shape(self) -> tuple[int, ...]:
-        if not self._cuts_patches:
-            return self.pixels_
-        return tuple(min(self.patch, size) for size in self.pixels_)
-
     def _cut_patches(self, pairs: FramePairs) -> FramePairs:
         if not self._cuts_patches:
             return pairs
@@ -346,212 +330,11 @@ class MotionLearner(BaseEstimator):
         enough = warm_up_length(n_pixels**2, 2 * n_pixels)
         self.network_.set_params(warm_up=max(enough, min(4 * n_pixels, self.warm_up)))
 
-    def _features(self, patches: FramePairs) -> OuterProducts:
-        return outer_products(self._see(patches), self.feature)
 
-    def _see(self, patches: FramePairs) -> FramePairs:
-        return self.contrast_.transform(self.whitening_.transform(patches.flat()))
-
-    # -- using it ------------------------------------------------------------------------------------------------
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "whitening_")
-
-    def _check_fitted(self) -> None:
-        seen = sum(map(len, getattr(self, "_waiting", [])))
-        check_is_fitted(
-            self, msg=f"this %(name)s has seen {seen} pairs of patches and starts to learn after {self.warm_up}"
+def _warn_of_noise(movie: Any) -> None:
+    name = str(getattr(movie, "name", ""))
+    if getattr(movie, "live", False) or (hasattr(movie, "batches") and "video" in (guess_type(name)[0] or "")):
+        warn(
+            f"{name}: frames are learned from as if they were free of noise; flymotion.learning.learn is for video",
+            stacklevel=3,
         )
-
-    def transform(self, movie: Any) -> np.ndarray:
-        """Return the detectors' responses to each pair of frames, without learning.
-
-        Larger frames are tiled with patches, very large ones sparsely, and the mean over the tiles is returned.
-
-        Parameters
-        ----------
-        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
-            Frames.
-
-        Returns
-        -------
-        ndarray, shape (n_pairs, n_components)
-            Responses, nonnegative.
-
-        Raises
-        ------
-        NotFittedError
-            Before the warm-up is complete.
-        ValueError
-            Frames that are not finite, or hold no patch of the size learned on.
-        """
-        self._check_fitted()
-        responses = [
-            self.network_.transform(self._features(tiles)).reshape(n, -1, self.n_components).mean(axis=1)
-            for tiles, n in self._tiles(movie)
-        ]
-        return np.concatenate([np.zeros((0, self.n_components)), *responses])
-
-    def predict(self, movie: Any) -> np.ndarray:
-        r"""Return the velocity of the image content between consecutive frames, or the motion of another kind learned.
-
-        The ridge regression of Suppl. C with the learned generators, over all tiles of a frame:
-        :math:`\min_\theta \sum |\Delta x - \sum_a \theta_a A_a \bar x|^2`, scaled by the known shifts of the probe.
-
-        Parameters
-        ----------
-        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
-            Frames.
-
-        Returns
-        -------
-        ndarray, shape (n_pairs, n_parameters)
-            (x right, y down) [pixels per frame].
-
-        Raises
-        ------
-        NotFittedError, ValueError
-            As ``transform``.
-        """
-        scale = self._scale()
-        if not isinstance(movie, FramePairs):
-            scale = scale * (self.scale_ or 1)
-        velocities = [_solve(*self._regression(tiles, n)) @ scale for tiles, n in self._tiles(movie)]
-        return np.concatenate([np.zeros((0, scale.shape[1])), *velocities])
-
-    def _tiles(self, movie: Any) -> Iterator[tuple[FramePairs, int]]:
-        last = None
-        for frames, cut in _batches(movie):
-            if not isinstance(frames, FramePairs):
-                frames = frames if self.scale_ is None else view(frames, self.scale_)
-                joined = frames if cut or last is None else np.concatenate([last, frames])
-                last = frames[-1:]
-                frames = FramePairs(joined[:-1], joined[1:])
-            if len(frames):
-                yield self._tile(frames), len(frames)
-
-    def _tile(self, pairs: FramePairs) -> FramePairs:
-        shape = self._patch_shape
-        if pairs.pixels == shape:
-            return pairs
-        if not len(pairs.pixels) == len(shape) == 2 or any(np.less(pairs.pixels, shape)):
-            raise ValueError(f"frames of {pairs.pixels} hold no patch of {shape}, which this learner has learned on")
-
-        def tile(frames: np.ndarray) -> np.ndarray:
-            windows = np.lib.stride_tricks.sliding_window_view(frames, shape, axis=(1, 2))
-            return windows[:, :: shape[0] * spread, :: shape[1] * spread].reshape(-1, *shape)
-
-        n_tiles = np.prod(np.array(pairs.pixels) // shape)
-        spread = max(1, round(np.sqrt(n_tiles / MOST_TILES)))
-
-        return pairs.map(tile)
-
-    def _scale(self) -> np.ndarray:
-        """Invert what the regression makes of known motions, all patches pooled; shape (ndim, ndim)."""
-        known = self._probe_pairs()
-        assert known.motion is not None
-        normal, target = self._regression(known, len(known))
-        theta_of_motion = np.linalg.pinv(normal.mean(axis=0)) @ target.T @ np.linalg.pinv(known.motion).T
-        return np.linalg.pinv(theta_of_motion).T
-
-    def _regression(self, tiles: FramePairs, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-        """Regress on the axes' operators over the tiles of each pair; normal matrices and right-hand sides."""
-        seen = self._see(tiles)
-        middle = (seen.before + seen.after) / 2
-        predicted = np.stack([middle @ A.T for A in self._axes()], axis=1)
-        change = seen.after - seen.before
-        n_axes, n_pixels = predicted.shape[1:]
-        gathered = predicted.reshape(n_pairs, -1, n_axes, n_pixels)
-        normal = np.einsum("btan,btcn->bac", gathered, gathered)
-        target = np.einsum("btan,btn->ba", gathered, change.reshape(n_pairs, -1, n_pixels))
-        return normal, target
-
-    def _axes(self) -> np.ndarray:
-        """One operator an axis (x right, y down): the detectors' filters, weighted by their directions."""
-        filters = self.network_.generators_
-        filters = filters / np.maximum(np.linalg.norm(filters, axis=(1, 2), keepdims=True), 1e-30)
-        return np.tensordot(self.ways_.T, filters, axes=1)
-
-    # -- what was learned ----------------------------------------------------------------------------------------
-
-    @property
-    def generators_(self) -> Generators:
-        """The learned operators, on whitened frames."""
-        self._check_fitted()
-        return Generators(self.network_.generators_, self._patch_shape, self.whitening_.matrix_)
-
-    @property
-    def ways_(self) -> np.ndarray:
-        """The motion that each detector prefers, a unit vector, shape (n_components, n_parameters)."""
-        return self._probe().ways
-
-    @property
-    def directions_(self) -> np.ndarray:
-        """Direction of content that each detector prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
-        x, *down = self._probe().ways.T
-        if (self._names or TRANSLATIONS)[0] != TRANSLATIONS[0] or len(down) > 1:
-            raise AttributeError("this learner has learned other motions than translations; see labels_ and ways_")
-        return np.degrees(np.arctan2(-down[0] if down else np.zeros(len(x)), x)) % 360.0
-
-    @property
-    def gain_(self) -> np.ndarray:
-        """Mean response to content moving in the preferred direction [per pixel per frame], shape (n_components,)."""
-        return self._probe().gain
-
-    @property
-    def direction_accuracy_(self) -> float:
-        """Share of single patches at known shifts whose strongest detector is the right one."""
-        return self._probe().accuracy
-
-    @property
-    def labels_(self) -> list[str]:
-        """Names of the preferred motions; directions between right, up, left and down in degrees."""
-        ways, names, labels = self.ways_, self._names or TRANSLATIONS, []
-        for way in ways:
-            largest = int(np.argmax(np.abs(way)))
-            if abs(way[largest]) > np.cos(np.radians(30)):
-                labels.append(names[largest][int(way[largest] < 0)])
-            elif names[0] == TRANSLATIONS[0] and len(way) == 2:
-                labels.append(f"{np.degrees(np.arctan2(-way[1], way[0])) % 360:.0f} deg")
-            else:
-                labels.append("mixed")
-        return labels
-
-    @property
-    def _names(self) -> Sequence[tuple[str, str]] | None:
-        return None if self._known is None else self._known.names
-
-    def _probe(self) -> Probe:
-        if not hasattr(self, "_probed"):
-            pairs = self._probe_pairs()
-            self._probed = read_out(pairs, self.network_.transform(self._features(pairs)))
-        return self._probed
-
-    def _probe_pairs(self) -> FramePairs:
-        """Pairs of patches of known motion: those of the training that had it, or kept frames at known shifts."""
-        self._check_fitted()
-        if self._known is not None:
-            return self._known
-        rngs = [np.random.default_rng([self.seed_, 1, i]) for i in range(len(self._kept))]
-        n = N_PROBES // len(self._kept)
-        return FramePairs.concatenate(
-            [shifted(frame, self._patch_shape, n, rng) for frame, rng in zip(self._kept, rngs, strict=True)]
-        )
-
-
-def _solve(normal: np.ndarray, target: np.ndarray) -> np.ndarray:
-    ridge = 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30
-    return np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), target[..., None])[..., 0]
-
-
-def _batches(movie: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield frames or pairs, and whether they begin a new clip."""
-    if isinstance(movie, FramePairs):
-        yield movie, True
-    elif hasattr(movie, "batches"):
-        yield from ((batch.frames, batch.cut) for batch in movie.batches(BATCH))
-    else:
-        frames = as_frames(movie)
-        size = max(BATCH, BATCH_PIXELS // int(np.prod(frames.shape[1:])))
-        for start in range(0, len(frames), size):
-            yield frames[start : start + size], start == 0

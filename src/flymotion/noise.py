@@ -21,14 +21,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flymotion.frames import FramePairs, random_patches
+from flymotion.photoreceptors.base import EarlyVision
 from flymotion.scenes import as_generator
 
-__all__ = ["Moments", "contrasts", "moments", "random_pairs", "speeds", "symmetries", "whitened", "whitening"]
+__all__ = [
+    "GivenWhitening",
+    "Moments",
+    "contrasts",
+    "moments",
+    "random_pairs",
+    "speeds",
+    "symmetries",
+    "whitened",
+    "whitening",
+]
 
 RIDGE = 3e-3
 """Of the whitening, relative to the mean variance of a pixel."""
@@ -42,20 +54,21 @@ N_LOOKED_AT = 20_000
 
 def random_pairs(clips: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Cut patches at random out of pairs of frames, about as many out of each; shape (n_patches, size, size)."""
-    pairs = FramePairs.concatenate([FramePairs(clip[:-1], clip[1:]) for clip in clips])
-    if not len(pairs):
+    parts = [FramePairs(clip[:-1], clip[1:]) for clip in clips if len(clip) > 1]
+    if not parts:
         raise ValueError("no two frames in a row to look at; expected at least one pair")
+    pairs = FramePairs.concatenate(parts)
     patches = random_patches(pairs, (size, size), -(-N_LOOKED_AT // len(pairs)), seed=int(rng.integers(2**31)))
     return patches.before, patches.after
 
 
 def speeds(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    r"""Say how fast the content of patches moves, whatever way, from the energy of change and gradient.
+    r"""Say how fast the content of patches moves, whatever way, from the variances of change and gradient.
 
-    .. math:: v^2 = 2 \langle (\Delta x)^2 \rangle / \langle |\nabla \bar x|^2 \rangle,
+    .. math:: v^2 = 2 \, \mathrm{var}(\Delta x) / (\mathrm{var}(\partial_h \bar x) + \mathrm{var}(\partial_v \bar x)),
 
-    which is right on average over directions. The mean change of a patch is left out, as it may be a flash, so that
-    content much smoother than a patch seems slow; noise makes it seem fast.
+    within a patch, which is right on average over directions. The mean change is left out, as it may be a flash, and so
+    is the mean gradient, which would change the mean alone. Noise makes content seem fast.
 
     Parameters
     ----------
@@ -68,9 +81,9 @@ def speeds(before: np.ndarray, after: np.ndarray) -> np.ndarray:
         [pixels per frame]; 0 where nothing changes, ``inf`` where something does without a gradient.
     """
     change, middle = after - before, (after + before) / 2
-    energy = change.var(axis=(1, 2))
+    energy = _variances(change)
     across, down = np.diff(middle, axis=2)[:, :-1], np.diff(middle, axis=1)[:, :, :-1]
-    gradient = np.mean(across**2 + down**2, axis=(1, 2))
+    gradient = _variances(across) + _variances(down)
     unknown = np.where(energy > 0, np.inf, 0.0).astype(energy.dtype)
     return np.sqrt(np.divide(2 * energy, gradient, out=unknown, where=gradient > 0))
 
@@ -155,17 +168,27 @@ _GRADIENTS = ((2, np.s_[:, :-1, :]), (1, np.s_[:, :, :-1]))
 
 def contrasts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Return the standard deviation of the mean of both patches of each pair, shape (n_pairs,)."""
-    return ((before + after) / 2).std(axis=(1, 2))
+    return np.sqrt(_variances((before + after) / 2))
+
+
+def _variances(patches: np.ndarray) -> np.ndarray:
+    """Return the variance of each patch, shape (n_patches,)."""
+    flat = patches.reshape(len(patches), np.prod(patches.shape[1:]))
+    centred = flat - flat.mean(axis=1, keepdims=True)
+    return np.vecdot(centred, centred) / flat.shape[1]
 
 
 def _centred(patches: np.ndarray) -> np.ndarray:
     return patches - patches.mean(axis=(1, 2), keepdims=True)
 
 
+@cache
 def symmetries(patch: int) -> np.ndarray:
     """Where each pixel of a square comes from under its eight symmetries, shape (8, patch^2)."""
     square = np.arange(patch**2).reshape(patch, patch)
-    return np.stack([np.rot90(s, turns).ravel() for turns in range(4) for s in (square, square[:, ::-1])])
+    ways = np.stack([np.rot90(s, turns).ravel() for turns in range(4) for s in (square, square[:, ::-1])])
+    ways.flags.writeable = False  # the same array for every caller
+    return ways
 
 
 def _balanced(covariance: np.ndarray, patch: int) -> np.ndarray:
@@ -193,6 +216,33 @@ def whitening(seen: Moments) -> np.ndarray:
     signal = np.divide(values - noise, values, out=np.zeros_like(values), where=values > 1e-7 * values[0])
     gains = signal / np.sqrt(values + RIDGE * values.mean() + 1e-30)
     return ((modes * gains) @ modes.T).astype(np.float32)
+
+
+class GivenWhitening(EarlyVision):
+    """Whitening by a matrix that is known, as from :func:`whitening`; a patch's mean is the matrix's own business.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n_pixels, n_pixels)
+        Symmetric.
+
+    Attributes
+    ----------
+    mean_ : ndarray, shape (n_pixels,)
+        Zeros.
+    matrix_ : ndarray, shape (n_pixels, n_pixels)
+        The matrix, float32.
+    """
+
+    def __init__(self, matrix: np.ndarray | None = None) -> None:
+        self.matrix = matrix
+
+    def _fit(self, X: np.ndarray) -> None:
+        self.matrix_ = np.asarray(self.matrix, dtype=np.float32)
+        self.mean_ = np.zeros(len(self.matrix_), dtype=np.float32)
+
+    def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(x @ self.matrix_ for x in frames)
 
 
 def whitened(pairs: FramePairs, Z: np.ndarray) -> FramePairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
+from flymotion.cli.detecting import detect, watch
 from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
 from flymotion.cli.paper import reproduce
@@ -18,5 +19,5 @@ def main() -> None:
     """Learn to see motion the way the fly does."""
 
 
-for command in (reproduce, learn, tune, compare, detectors, stimuli):
+for command in (reproduce, learn, detect, watch, tune, compare, detectors, stimuli):
     main.add_command(command)

@@ -215,12 +215,11 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
 def _detector(name: str) -> Any:
     """Return a detector by its name, or of a model file."""
     from flymotion import models
-    from flymotion.detectors import DETECTORS, learned
+    from flymotion.detectors import DETECTORS, of_learner
 
     known: Mapping[str, Callable[[], Any]] = DETECTORS
     if name in known:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    learner = models.load(name)
-    return learned(learner.generators_, feature=learner.feature)
+    return of_learner(models.load(name))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from flymotion.cli.base import one_line_errors, progress_bar, table
 
+if TYPE_CHECKING:
+    from flymotion.learner import MotionLearner
+
 __all__ = ["learn"]
+
+ACCURATE, CARDINAL = 0.7, 15.0
+"""Share of single patches right below which, and degrees off the nearest axis above which, the user is warned."""
 
 
 @click.command()
@@ -19,15 +26,26 @@ __all__ = ["learn"]
 @click.option(
     "--pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
 )
+@click.option("--start", metavar="N|Ts", help="First frame of a video: a number, or a time as in 10.5s.")
+@click.option("--stop", metavar="N|Ts", help="Frame of a video before which to end.")
+@click.option("--max-frames", type=click.IntRange(min=2), help="Frames of a video to read at most.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-learned", show_default=True)
 def learn(
-    sources: tuple[str, ...], components: int, patch: int | None, photographs: bool, pairs: int, seed: int, out: Path
+    sources: tuple[str, ...],
+    components: int,
+    patch: int | None,
+    photographs: bool,
+    pairs: int,
+    seed: int,
+    out: Path,
+    **reading: str | int | None,
 ) -> None:
-    """Learn motion detectors from SOURCEs: videos, folders of frames, image stacks, or photographs.
+    """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
-    An eye makes small movements over photographs. "bundled" stands for the two photographs that come with
-    scikit-learn. Writes filters.png and model.npz into the folder OUT.
+    Several videos are one corpus. A camera is watched until there are enough PAIRS. An eye makes small movements over
+    photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and model.npz
+    into the folder OUT.
     """
     from flymotion import learning, models, plots
 
@@ -41,6 +59,7 @@ def learn(
                 n_pairs=pairs,
                 seed=seed,
                 progress=progress,
+                **{name: value for name, value in reading.items() if value is not None},
             )
             detectors = learning.describe(learner)
         out.mkdir(parents=True, exist_ok=True)
@@ -60,10 +79,25 @@ def learn(
             for d in detectors
         ],
     )
-    if learner.scale_ is not None:
-        click.echo(f"frames reduced by {learner.scale_}, so that motion is a fraction of a pixel")
-    click.echo(
-        f"direction right on {learner.direction_accuracy_:.1%} of single patches at known shifts "
-        f"(chance {1 / components:.0%})"
-    )
+    _tell(learner)
     click.echo(f"{out / 'filters.png'}\n{out / 'model.npz'}")
+
+
+def _tell(learner: MotionLearner) -> None:
+    """Print what was learned from, and how good it is."""
+    accuracy, watched = learner.direction_accuracy_, getattr(learner, "watched_", ())
+    for video in watched:
+        click.echo(
+            f"{video.name}: {video.n_pairs:,} pairs of frames, reduced by {video.scale} so that motion is a fraction "
+            f"of a pixel; {video.share:.0%} of their patches learned from"
+        )
+    patches = "held-out patches" if any(video.n_held_out for video in watched) else "patches"
+    chance = 1 / learner.n_components
+    click.echo(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
+    if accuracy < ACCURATE:
+        click.echo(
+            "warning: the detectors tell directions badly; learn from more, or sharper, moving content", err=True
+        )
+    off = max(abs((direction + 45) % 90 - 45) for direction in learner.directions_)
+    if learner.n_components == 4 and off > CARDINAL:
+        click.echo(f"warning: the directions are up to {off:.0f} deg off right, up, left and down", err=True)

@@ -17,8 +17,11 @@ __all__ = ["reproduce"]
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--full", is_flag=True, help="Every claim at the seeds and sizes it names, instead of the quick size.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Number of seeds, instead of the claim's own.")
+@click.option(
+    "--video", "videos", multiple=True, metavar="VIDEO", help="What C30 learns from; by default it makes some."
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-results", show_default=True)
-def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, out: Path) -> None:
+def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, videos: tuple[str, ...], out: Path) -> None:
     """Re-measure the paper's claims (all, or IDs such as C1 C28) and draw its figures.
 
     Writes claims.json and figures as PNG into the folder OUT. Exit status 1 when a claim misses its bound.
@@ -26,7 +29,9 @@ def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, out: Path) ->
     from flymotion import experiments
 
     with one_line_errors(), progress_bar("reproducing") as progress:
-        claims = experiments.reproduce(list(ids) or None, full=full, n_seeds=seeds, out=out, progress=progress)
+        claims = experiments.reproduce(
+            list(ids) or None, full=full, n_seeds=seeds, videos=videos, out=out, progress=progress
+        )
     verdict = {True: "holds", False: "FAILS", None: "report"}
     table(
         [

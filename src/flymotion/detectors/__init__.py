@@ -15,7 +15,7 @@ from flymotion.detectors.correlators import (
     shared_non_delay_t5,
     three_pixel,
 )
-from flymotion.detectors.learned import learned
+from flymotion.detectors.learned import learned, of_learner
 from flymotion.detectors.linear import linear_nonlinear, motion_energy
 from flymotion.detectors.suppression import barlow_levick, haag, hr_bl_hybrid
 
@@ -34,6 +34,7 @@ __all__ = [
     "learned",
     "linear_nonlinear",
     "motion_energy",
+    "of_learner",
     "ridge_velocity",
     "shared_non_delay",
     "shared_non_delay_t4",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +12,18 @@ from flymotion.detectors.base import Detector, Taps
 from flymotion.features import FEATURES
 from flymotion.generators import Generators
 from flymotion.temporal import LowPass, Step
+from flymotion.viewing import OPTICS
 
-__all__ = ["learned"]
+if TYPE_CHECKING:
+    from flymotion.learner import MotionLearner
+
+__all__ = ["learned", "of_learner"]
+
+SPACING, ACCEPTANCE = 5.0, 5.7
+"""Of a fly's eye [deg]."""
+
+ACCEPTANCE_IN_PIXELS = math.sqrt(8 * math.log(2) * (OPTICS**2 + 1 / 12))
+"""Full width at half maximum of what a pixel of a video looks at: the mean over its area, blurred by the optics."""
 
 
 def learned(
@@ -20,8 +32,8 @@ def learned(
     *,
     feature: str = "change",
     rectify: bool = False,
-    spacing: float = 5.0,
-    acceptance: float = 5.7,
+    spacing: float = SPACING,
+    acceptance: float = ACCEPTANCE,
 ) -> Detector:
     r"""Return learned operators as a detector with one unit an operator.
 
@@ -66,6 +78,28 @@ def learned(
         directions=tuple(generators.directions().tolist()),
         name="learned",
     )
+
+
+def of_learner(learner: MotionLearner, **options: Any) -> Detector:
+    """Return what a learner learned as a detector, as far as the learner tells what :func:`learned` asks for.
+
+    The feature is the learner's. Of a video it saw frames through optics that are wide for their pixels; in the eye of
+    a fly these are its acceptance functions, so that pixels are 3.2 degrees apart. Otherwise they are 5 degrees apart.
+
+    Parameters
+    ----------
+    learner : MotionLearner
+        Fitted.
+    **options : Any
+        Of :func:`learned`, which go before.
+
+    Raises
+    ------
+    ValueError
+        As of :func:`learned`.
+    """
+    seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
+    return learned(learner.generators_, **{"feature": learner.feature} | seen | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:

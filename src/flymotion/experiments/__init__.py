@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -33,6 +33,7 @@ EXPERIMENTS: dict[str, tuple[str, ...]] = {
     "equivalence": ("C16", "C20"),
     "global_motion": ("C17", "C18", "C19"),
     "multiplication": ("C31",),
+    "cells": ("C30",),
 }
 """Modules of this package, and the claims that each checks."""
 
@@ -42,6 +43,7 @@ def reproduce(
     *,
     full: bool = False,
     n_seeds: int | None = None,
+    videos: Sequence[str | Path] = (),
     out: str | Path = "reproduced",
     progress: Callable[[int, int, str], None] | None = None,
     n_jobs: int = 2,
@@ -56,6 +58,8 @@ def reproduce(
         Every seed and size that a claim names, in minutes, instead of few seeds, in about one.
     n_seeds : int, optional
         Number of seeds, instead of either.
+    videos : sequence of path
+        What C30 learns from, each alone, instead of videos that it makes.
     out : str or Path
         Folder for ``claims.json`` and the figures; made if missing.
     progress : callable, optional
@@ -71,7 +75,7 @@ def reproduce(
     Raises
     ------
     ValueError
-        Unknown claims; fewer than one seed.
+        Unknown claims; fewer than one seed; videos without C30, or that cannot be read.
     """
     wanted = _known(ids)
     if n_seeds is not None and n_seeds < 1:
@@ -79,6 +83,10 @@ def reproduce(
     names = [name for name, holds in EXPERIMENTS.items() if wanted.intersection(holds)]
     modules = {name: import_module(f"{__name__}.{name}") for name in names}
     configs = {name: _config(module, full, n_seeds) for name, module in modules.items()}
+    if videos:
+        if "cells" not in configs:
+            raise ValueError("videos were given, which C30 alone learns from, and it was not asked for")
+        configs["cells"] = replace(configs["cells"], videos=_readable(videos))
     results = _run(modules, configs, progress, n_jobs)
     rows = [row for name, module in modules.items() for row in module.check(results[name])]
     rows = sorted((row for row in rows if _number(row) in wanted), key=lambda row: int(_number(row)[1:]))
@@ -105,6 +113,15 @@ def _number(row: Claim) -> str:
 def _config(module: Any, full: bool, n_seeds: int | None) -> Any:
     config = module.Config() if full else module.Config.quick()
     return config if n_seeds is None else replace(config, n_seeds=n_seeds)
+
+
+def _readable(videos: Sequence[str | Path]) -> tuple[str, ...]:
+    """Return the paths of videos, each opened once, so that what is wrong with one is said before hours of work."""
+    from flymotion.video import open_movie
+
+    for video in videos:
+        open_movie(video)
+    return tuple(map(str, videos))
 
 
 def _run(modules: dict[str, Any], configs: dict[str, Any], progress: Any, n_jobs: int) -> dict[str, Any]:
@@ -154,6 +171,7 @@ def _draw(results: dict[str, Any], out: Path, n_jobs: int) -> None:
         ("global_motion", plots.draw_oscillations, "oscillations.png"),
         ("global_motion", plots.draw_velocity_tuning, "velocity_tuning.png"),
         ("multiplication", plots.draw_products, "products.png"),
+        ("cells", plots.draw_cells, "cells.png"),
     ]
     work = [partial(_save, draw, results[name], path=out / file) for name, draw, file in figures if name in results]
     of_worlds: list[tuple[str, Callable[..., Any], str, str, int]] = [

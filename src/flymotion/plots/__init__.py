@@ -3,6 +3,7 @@
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
+from flymotion.plots.cells import draw_cells
 from flymotion.plots.comparison import draw_comparison
 from flymotion.plots.content import draw_content
 from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
@@ -13,11 +14,13 @@ from flymotion.plots.global_motion import draw_contrast_response, draw_oscillati
 from flymotion.plots.multiplication import draw_products
 from flymotion.plots.regression import draw_regression
 from flymotion.plots.sheet import draw_sheet
+from flymotion.plots.trace import draw_trace
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 from flymotion.plots.tuning import draw_tuning
 
 __all__ = [
     "draw_cartoon",
+    "draw_cells",
     "draw_comparison",
     "draw_content",
     "draw_contrast_response",
@@ -31,6 +34,7 @@ __all__ = [
     "draw_regression",
     "draw_sheet",
     "draw_speeds",
+    "draw_trace",
     "draw_transformations",
     "draw_tuning",
     "draw_turned_bars",

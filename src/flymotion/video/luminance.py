@@ -83,7 +83,9 @@ def _grey(frame: Any) -> Grey:
 
 
 def _upright(image: np.ndarray, frame: Any) -> np.ndarray:
-    matrix = frame.side_data.get("DISPLAYMATRIX")
+    from av.sidedata.sidedata import SideDataContainer
+
+    matrix = SideDataContainer(frame).get("DISPLAYMATRIX")  # frame.side_data keeps the frame alive: a cycle
     if matrix is None:
         return image
     a, b, _, c, d = np.frombuffer(matrix, np.int32)[:5]  # x' = a x + c y, y' = b x + d y

@@ -18,15 +18,13 @@ from __future__ import annotations
 import numpy as np
 
 from flymotion._recursion import PART, SUMS, _compiled
+from flymotion.field._memory import aligned
 
-__all__ = ["halve", "learned_scratch", "respond_band", "slope_power", "velocity_band", "velocity_scratch"]
+__all__ = ["halve", "slope_power", "velocity_band", "velocity_scratch"]
 
 STRIDE = 656
 """Numbers from one row of intermediate results to the next in :func:`velocity_band`: an odd number of cache lines, as
 rows that are a power of 2 apart get into each other's way."""
-
-SHORT_TILE = 272
-"""Columns of a tile of :func:`respond_band`, which keeps more rows."""
 
 N_FILTERED, N_PRODUCTS = 5, 5
 """Rows of filtered frames (m2, dt, g, m2 and dt smoothed), and of products, of every row of a frame."""
@@ -66,7 +64,7 @@ def slope_power(frame, step):
 def velocity_scratch(radius):
     """Make room for a worker: rows of STRIDE numbers end to end, which the compiler then knows to be apart."""
     counts = (3 * N_FILTERED, 3, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 3, 3)
-    return tuple(np.zeros(count * STRIDE, np.float32) for count in counts)
+    return tuple(aligned(count * STRIDE) for count in counts)
 
 
 @_compiled(**PART, **SUMS)
@@ -122,40 +120,43 @@ def _multiply_row(filtered, y, height, width, left, n, slopes, products):
 
 
 @_compiled(**PART, **SUMS)
-def _split(response, positive, negative, n):
-    """Write the two rectified parts of a row."""
-    zero = np.float32(0)
-    for i in range(n):
-        r = response[i]
+def _rectified_row(dt, before, after, first, last, positive, negative):
+    """Write a row's responses to one direction and to its opposite; 0 but from first to last."""
+    half, zero = np.float32(-0.5), np.float32(0)
+    for i in range(len(positive)):
+        r = half * dt[i] * (after[i] - before[i])
         positive[i] = r if r > zero else zero
         negative[i] = -r if r < zero else zero
+    for out in (positive, negative):
+        out[:first] = zero
+        out[last:] = zero
 
 
 @_compiled(**PART, **SUMS)
-def _write_responses(filtered, y, x0, shift, n, height, width, slopes, directions, opponent):
+def _signed_row(dt, before, after, first, last, signed):
+    """Write the difference of both; 0 but from first to last."""
+    half, zero = np.float32(-0.5), np.float32(0)
+    for i in range(len(signed)):
+        signed[i] = half * dt[i] * (after[i] - before[i])
+    signed[:first] = zero
+    signed[last:] = zero
+
+
+@_compiled(**PART, **SUMS)
+def _write_responses(filtered, y, x0, shift, n, height, width, directions, opponent):
     """Write the three-pixel responses of a row; its m2 and dt begin ``shift`` columns before x0."""
-    half, size = np.float32(-0.5), N_FILTERED * STRIDE
+    size = N_FILTERED * STRIDE
     up, here, down = (y - 1) % 3 * size + shift, y % 3 * size + shift, (y + 1) % 3 * size + shift
-    above, row, below = filtered[up : up + n], filtered[here - 1 : here + n + 1], filtered[down : down + n]
-    dt = filtered[here + STRIDE : here + STRIDE + n]
-    for i in range(n):
-        slopes[i] = half * dt[i] * (row[i + 2] - row[i])
-        slopes[STRIDE + i] = half * dt[i] * (below[i] - above[i])
-    if x0 == 0:
-        slopes[0] = np.float32(0)
-    if x0 + n == width:
-        slopes[n - 1] = np.float32(0)
-    if y == 0 or y == height - 1:
-        slopes[STRIDE : STRIDE + n] = np.float32(0)
-    x, down_response = slopes[:n], slopes[STRIDE : STRIDE + n]
+    above, left, right, below = filtered[up:], filtered[here - 1 :], filtered[here + 1 :], filtered[down:]
+    dt, x1 = filtered[here + STRIDE :], x0 + n
+    first, last = 1 if x0 == 0 else 0, n - 1 if x1 == width else n
+    top, bottom = (n, n) if y == 0 or y == height - 1 else (0, n)
     if directions.shape[1]:
-        _split(x, directions[0, y, x0 : x0 + n], directions[2, y, x0 : x0 + n], n)
-        _split(down_response, directions[3, y, x0 : x0 + n], directions[1, y, x0 : x0 + n], n)
+        _rectified_row(dt, left, right, first, last, directions[0, y, x0:x1], directions[2, y, x0:x1])
+        _rectified_row(dt, above, below, top, bottom, directions[3, y, x0:x1], directions[1, y, x0:x1])
     if opponent.shape[1]:
-        to_x, to_y = opponent[0, y, x0 : x0 + n], opponent[1, y, x0 : x0 + n]
-        for i in range(n):
-            to_x[i] = x[i]
-            to_y[i] = down_response[i]
+        _signed_row(dt, left, right, first, last, opponent[0, y, x0:x1])
+        _signed_row(dt, above, below, top, bottom, opponent[1, y, x0:x1])
 
 
 @_compiled(**PART, **SUMS)
@@ -226,16 +227,17 @@ def _refine_row(coarse, gain, y, x0, n, mixed, out):
 
 @_compiled(**PART, **SUMS)
 def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
-    """Solve the ridge regression of one row; where the coarser scale moves beyond the limit, take its estimate."""
-    zero, one = np.float32(0), np.float32(1)
+    """Solve the ridge regression of one row about the coarser scale's estimate; where that is fast, take it."""
+    zero, one, four = np.float32(0), np.float32(1), np.float32(4)
     for i in range(n):
         a, b, c = sums[i] + ridge, sums[STRIDE + i], sums[2 * STRIDE + i] + ridge
         det = a * c - b * b
-        scale = np.float32(-4) / (det if det > zero else one) if det > zero else zero
+        inverse = one / (det if det > zero else one)
         u, v = fine[i], fine[STRIDE + i]
-        coarse = u * u + v * v > limit
-        vx[i] = u if coarse else scale * (c * sums[3 * STRIDE + i] - b * sums[4 * STRIDE + i])
-        vy[i] = v if coarse else scale * (a * sums[4 * STRIDE + i] - b * sums[3 * STRIDE + i])
+        p, q = ridge * u - four * sums[3 * STRIDE + i], ridge * v - four * sums[4 * STRIDE + i]
+        solved = det > zero and u * u + v * v <= limit
+        vx[i] = inverse * (c * p - b * q) if solved else u
+        vy[i] = inverse * (a * q - b * p) if solved else v
     for i in range(len(confidence)):
         a, b, c = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i]
         least = np.float32(0.5) * (a + c - np.sqrt((a - c) * (a - c) + np.float32(4) * b * b))
@@ -272,7 +274,7 @@ def velocity_band(before, after, first, last, how, coarse, outputs, scratch):
             if estimated or responding:
                 _filter_row(before, after, y + 1, left - 1, wide + 2, estimated, filtered)
             if responding and first <= y < last:
-                _write_responses(filtered, y, x0, radius + 1, n, height, width, slopes, directions, opponent)
+                _write_responses(filtered, y, x0, radius + 1, n, height, width, directions, opponent)
             if estimated:
                 row = products[slot * size : (slot + 1) * size]
                 _multiply_row(filtered, y, height, width, left, wide, slopes, row)
@@ -291,145 +293,3 @@ def velocity_band(before, after, first, last, how, coarse, outputs, scratch):
             if estimated:
                 _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
                 _solve_row(boxed, ridge, n, fine, limit, vx, vy, to)
-
-
-def learned_scratch(size, n_dx, n_m, n_components):
-    """Make room for a band: rows of dt and m, of their horizontal modes, all modes, a sum, and components."""
-    rows = (2 * size * size, n_dx, n_m, 1, n_components)
-    shapes = [(2, SHORT_TILE + size), *((n, SHORT_TILE) for n in rows)]
-    return *(np.zeros(shape, np.float32) for shape in shapes), np.zeros(size, np.int64), np.zeros(size, np.float32)
-
-
-@_compiled(**PART, **SUMS)
-def _combine(out, rows, index, weights, n):
-    """Write the weighted sum of some rows into another; as many at a time as the processor has registers for."""
-    j = len(index) % 4 + 4 if len(index) > 4 else len(index)
-    a, p = rows[index[0]], weights[0]
-    b, q = (rows[index[1]], weights[1]) if j > 1 else (a, np.float32(0))
-    c, r = (rows[index[2]], weights[2]) if j > 2 else (a, np.float32(0))
-    d, s = (rows[index[3]], weights[3]) if j > 3 else (a, np.float32(0))
-    if j > 4:
-        e, t = rows[index[4]], weights[4]
-        for i in range(n):
-            out[i] = (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]) + t * e[i]
-    else:
-        for i in range(n):
-            out[i] = (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
-    for k in range(5, j):
-        a, p = rows[index[k]], weights[k]
-        for i in range(n):
-            out[i] += p * a[i]
-    for k in range(j, len(index), 4):
-        a, b, c, d = rows[index[k]], rows[index[k + 1]], rows[index[k + 2]], rows[index[k + 3]]
-        p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for i in range(n):
-            out[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
-
-
-@_compiled(**PART, **SUMS)
-def _horizontal(before, after, y, left, n, basis, pixels, across):
-    """Write the horizontal modes of one row of dt and of m, patches beginning at ``left``, into the row's slot."""
-    size = len(basis)
-    before_row, after_row = before[y, left : left + n + size - 1], after[y, left : left + n + size - 1]
-    dt, m = pixels[0], pixels[1]
-    for i in range(n + size - 1):
-        p, q = np.float32(before_row[i]), np.float32(after_row[i])
-        dt[i] = q - p
-        m[i] = np.float32(0.5) * (p + q)
-    for which in range(2):
-        row = pixels[which]
-        for a in range(size):
-            out, taps = across[(which * size + a) * size + y % size], basis[a]
-            if size >= 5:
-                p, q, r, s, t = taps[0], taps[1], taps[2], taps[3], taps[4]
-                for i in range(n):
-                    out[i] = (p * row[i] + q * row[i + 1]) + (r * row[i + 2] + s * row[i + 3]) + t * row[i + 4]
-            else:
-                for i in range(n):
-                    out[i] = taps[0] * row[i]
-            for j in range(5 if size >= 5 else 1, size):
-                some, weight = row[j:], taps[j]
-                for i in range(n):
-                    out[i] += weight * some[i]
-
-
-@_compiled(**PART, **SUMS)
-def _vertical(across, which, top, modes, basis, index, weights, out, n):
-    """Write the modes (vertical, horizontal) of patches whose first row is ``top``."""
-    size = len(basis)
-    for o in range(len(modes)):
-        for j in range(size):
-            index[j] = (which * size + modes[o, 1]) * size + (top + j) % size
-            weights[j] = basis[modes[o, 0], j]
-        _combine(out[o], across, index, weights, n)
-
-
-@_compiled(**PART, **SUMS)
-def _components(groups, starts, terms, weights, dx, m, components, n):
-    """Write the bilinear form of each component; the terms of a group, a multiple of 4, share one mode of dx."""
-    for c in range(len(components)):
-        row = components[c]
-        for i in range(n):
-            row[i] = 0
-    for g in range(len(groups)):
-        row, change = components[groups[g, 0]], dx[groups[g, 1]]
-        for k in range(starts[g], starts[g + 1], 4):
-            a, b, c, d = m[terms[k]], m[terms[k + 1]], m[terms[k + 2]], m[terms[k + 3]]
-            p, q, r, s = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-            for i in range(n):
-                row[i] += change[i] * ((p * a[i] + q * b[i]) + (r * c[i] + s * d[i]))
-
-
-@_compiled(**PART, **SUMS)
-def _mix(components, mixture, k, inner, n):
-    """Write one output, a mixture of components."""
-    for i in range(n):
-        inner[0, i] = mixture[k, 0] * components[0, i]
-    for c in range(1, len(components)):
-        weight = mixture[k, c]
-        for i in range(n):
-            inner[0, i] += weight * components[c, i]
-
-
-@_compiled(**SUMS)
-def respond_band(before, after, first, last, form, outputs, scratch):
-    """Write rows first to last of the responses to patches; 0 where the patch is not all inside the frame.
-
-    ``form`` is (basis, modes of dx, modes of m, groups, starts, terms, weights, mixture, opponent mixture), outputs
-    (directions, opponent), of height 0 where not wanted.
-    """
-    basis, dx_modes, m_modes, groups, starts, terms, weights, mixture, axes = form
-    directions, opponent = outputs
-    pixels, across, dx, m, inner, components, index, taps = scratch
-    height, width = before.shape
-    size = len(basis)
-    centre, room = size // 2, width - size + 1
-    for outputs_of in (directions, opponent):
-        for k in range(outputs_of.shape[0] if outputs_of.shape[1] else 0):
-            for y in range(first, last):
-                inside = centre <= y < height - size + 1 + centre
-                for x in range(centre if inside else width):
-                    outputs_of[k, y, x] = 0
-                for x in range(room + centre if inside else width, width):
-                    outputs_of[k, y, x] = 0
-    start, stop = max(first - centre, 0), min(last - centre, height - size + 1)
-    for left in range(0, room, SHORT_TILE):
-        n = min(SHORT_TILE, room - left)
-        for y in range(start, min(start + size - 1, height) if stop > start else start):
-            _horizontal(before, after, y, left, n, basis, pixels, across)
-        for top in range(start, stop):
-            _horizontal(before, after, top + size - 1, left, n, basis, pixels, across)
-            _vertical(across, 0, top, dx_modes, basis, index, taps, dx, n)
-            _vertical(across, 1, top, m_modes, basis, index, taps, m, n)
-            _components(groups, starts, terms, weights, dx, m, components, n)
-            y, x0 = top + centre, left + centre
-            for k in range(directions.shape[0] if directions.shape[1] else 0):
-                _mix(components, mixture, k, inner, n)
-                to, row = directions[k, y, x0 : x0 + n], inner[0]
-                for i in range(n):
-                    to[i] = row[i] if row[i] > 0 else np.float32(0)
-            for k in range(opponent.shape[0] if opponent.shape[1] else 0):
-                _mix(components, axes, k, inner, n)
-                to, row = opponent[k, y, x0 : x0 + n], inner[0]
-                for i in range(n):
-                    to[i] = row[i]

@@ -1,0 +1,71 @@
+"""Reading ahead: what an iterator yields next is fetched on a thread while the last item is worked on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import closing
+from queue import Empty, Full, Queue
+from typing import Any, TypeVar
+
+__all__ = ["ahead"]
+
+Item = TypeVar("Item")
+
+_PATIENCE = 0.1  # how long the thread waits before it looks whether anybody still wants its items [s]
+_FAREWELL = 2.0  # how long to wait for a thread that is still in the decoder: a camera may have gone silent [s]
+
+
+def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
+    """Yield the items of a generator, up to ``n`` of them fetched ahead; in their order, and with its errors.
+
+    The generator runs and is closed on a thread of its own, which ends when this one does.
+
+    Examples
+    --------
+    >>> list(ahead(number for number in range(3)))
+    [0, 1, 2]
+    """
+    queue: Queue[tuple[Any, BaseException | None]] = Queue(n)
+    unwanted = threading.Event()
+    reader = threading.Thread(target=_fetch, args=(items, queue, unwanted), name="flymotion-reader", daemon=True)
+    reader.start()
+    try:
+        while True:
+            item, error = queue.get()
+            if error is not None:
+                if isinstance(error, StopIteration):
+                    return
+                raise error
+            yield item
+    finally:
+        unwanted.set()
+        _emptied(queue)
+        reader.join(_FAREWELL)
+
+
+def _fetch(items: Generator[Any], queue: Queue, unwanted: threading.Event) -> None:
+    with closing(items):
+        while not unwanted.is_set():
+            try:
+                _put((next(items), None), queue, unwanted)
+            except BaseException as error:
+                _put((None, error), queue, unwanted)
+                return
+
+
+def _put(entry: Any, queue: Queue, unwanted: threading.Event) -> None:
+    while not unwanted.is_set():
+        try:
+            queue.put(entry, timeout=_PATIENCE)
+            return
+        except Full:
+            continue
+
+
+def _emptied(queue: Queue) -> None:
+    try:
+        while True:
+            queue.get_nowait()
+    except Empty:
+        pass

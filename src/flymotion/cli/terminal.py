@@ -1,0 +1,228 @@
+"""Motion in a terminal: arrows over a coarse image, or a line once in a while."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterator
+from functools import cache
+from types import TracebackType
+from typing import Any, Self
+
+import click
+import numpy as np
+
+__all__ = ["Lines", "Screen", "play"]
+
+ARROWS = "→↗↑↖←↙↓↘"
+"""From right on, counter-clockwise."""
+
+UPDATES = 15.0
+"""Most pictures a second."""
+
+WEAK = 0.25
+"""Strength, relative to the scale's end, below which a cell shows no arrow."""
+
+GREYS = 8
+"""Levels of the image behind arrows."""
+
+RECENT = 30
+"""Frames that the rate shown is measured over."""
+
+
+def play(found: Any, show: Any) -> None:
+    """Show detections as they come, at the movie's own rate where ``show`` is paced, until they or Ctrl-C end it."""
+    clock = _Clock(paced=show.paced and not found.movie.live)
+    n = 0
+    try:
+        with show:
+            for detection in found:
+                n += 1
+                late = clock.tick(detection.time)
+                show.update(detection, clock.rate, late)
+    except KeyboardInterrupt:
+        pass
+    except BrokenPipeError:
+        return
+    click.echo(f"{n} frames in {clock.elapsed:.1f} s, {clock.mean_rate:.1f} frames/s{_own(found.movie)}")
+
+
+def _own(movie: Any) -> str:
+    return f" (the video: {movie.rate:.4g})" if movie.rate else ""
+
+
+class _Clock:
+    """When frames are due, and how many have come a second."""
+
+    def __init__(self, paced: bool) -> None:
+        self.paced = paced
+        self._began = self._last = math.nan
+        self._first = math.nan
+        self._n = 0
+        self._recent: deque[float] = deque(maxlen=RECENT)
+
+    def tick(self, stamp: float) -> bool:
+        """Wait until a frame is due; return whether it is late."""
+        now = time.perf_counter()
+        if self._n == 0:
+            self._began, self._first = now, stamp
+        wait = stamp - self._first - (now - self._began)
+        if self.paced and wait > 0:
+            time.sleep(wait)
+            now = time.perf_counter()
+        self._n += 1
+        self._last = now
+        self._recent.append(now)
+        return self.paced and wait < -1 / UPDATES
+
+    @property
+    def rate(self) -> float:
+        """Frames per second of late."""
+        span = self._recent[-1] - self._recent[0]
+        return (len(self._recent) - 1) / span if span > 0 else math.nan
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the first frame."""
+        return self._last - self._began if self._n else 0.0
+
+    @property
+    def mean_rate(self) -> float:
+        """Frames per second since the first frame."""
+        return (self._n - 1) / self.elapsed if self.elapsed > 0 else math.nan
+
+
+def _told(detection: Any, rate: float) -> str:
+    """Return global motion in a line."""
+    when = f"frame {detection.number}" if math.isnan(detection.time) else f"{detection.time:7.2f} s"
+    told = "new clip" if detection.cut else "no texture"
+    if math.isfinite(detection.motion.x):
+        x, y, rotation, looming, _ = detection.motion
+        told = f"x {x:+.2f}  y {y:+.2f} px  rotation {rotation:+.2f}°  looming {looming:+.4f}"
+    return f"{when}  {told}  {rate:.1f} frames/s"
+
+
+class Lines:
+    """A plain line once a second of video, as fast as frames come; for files and pipes."""
+
+    paced = False
+
+    def __init__(self, found: Any) -> None:
+        self._every = max(1, round(found.movie.rate or RECENT))
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End."""
+
+    def update(self, detection: Any, rate: float, late: bool) -> None:
+        """Print a line if it is time."""
+        if detection.number % self._every == 0 and detection.number:
+            click.echo(_told(detection, rate))
+
+
+class Screen:
+    """A picture of the motion that fills the terminal, drawn again and again in place."""
+
+    paced = True
+
+    def __init__(self, found: Any) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        from flymotion.overlay.colours import RoundScale
+
+        self._angles = found.angles
+        self._scale = RoundScale()
+        self._console = Console()
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._shown = -math.inf
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the terminal as it was."""
+        self._live.stop()
+
+    def update(self, detection: Any, rate: float, late: bool) -> None:
+        """Draw, unless that was done just now, or frames are late: then at least twice a second."""
+        since = time.perf_counter() - self._shown
+        if since < (0.5 if late else 1 / UPDATES):
+            return
+        self._shown = time.perf_counter()
+        size = self._console.size
+        self._live.update(_Picture(self._rows(detection, size), _told(detection, rate)), refresh=True)
+
+    def _rows(self, detection: Any, size: Any) -> list[list[tuple[str, Any]]]:
+        shape = _grid(detection.image.shape, size.width, size.height - 2)
+        image = np.clip(_averaged(detection.image[None], shape)[0] * GREYS / 256, 0, GREYS - 1).astype(int)
+        marks = np.full(shape, -1)
+        if detection.field is not None:
+            from flymotion.overlay.pooling import preferred
+
+            angles, strength = preferred(_averaged(detection.field.directions, shape), self._angles)
+            strength = np.sqrt(strength)
+            shown = strength > WEAK * (self._scale.update(strength) or 1)
+            marks[shown] = np.round(angles[shown] / 45).astype(int) % len(ARROWS)
+        lines = zip(marks.tolist(), image.tolist(), strict=True)
+        return [[_cell(mark, grey) for mark, grey in zip(*line, strict=True)] for line in lines]
+
+
+class _Picture:
+    """Rows of characters with their styles, and a line below, for rich."""
+
+    def __init__(self, rows: list[list[tuple[str, Any]]], line: str) -> None:
+        self.rows, self.line = rows, line
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from rich.segment import Segment
+
+        for row in self.rows:
+            yield from (Segment(*cell) for cell in row)
+            yield Segment.line()
+        yield Segment(self.line[: options.max_width])
+
+
+@cache
+def _cell(mark: int, grey: int) -> tuple[str, Any]:
+    """Return the character of a cell and its style: an arrow of its hue, or none (-1), on grey."""
+    from rich.color import Color
+    from rich.style import Style
+
+    from flymotion.overlay.colours import hues
+
+    level = 128 * grey // (GREYS - 1)
+    below = Color.from_rgb(level, level, level)
+    if mark < 0:
+        return " ", Style(bgcolor=below)
+    ink = Color.from_rgb(*(255 * hues(45 * mark)))
+    return ARROWS[mark], Style(color=ink, bgcolor=below, bold=True)
+
+
+def _grid(shape: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
+    """Return rows and columns of characters, twice as high as wide, that a frame fits into."""
+    height, width = shape
+    rows = max(1, min(rows, round(columns * height / width / 2), height))
+    return rows, max(1, min(columns, round(rows * 2 * width / height), width))
+
+
+def _averaged(planes: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Average planes over a grid of cells that share them as evenly as can be; fields may have fewer pixels."""
+    for axis, n in zip((1, 2), shape, strict=True):
+        side = planes.shape[axis]
+        edges = np.arange(n) * side // n
+        counts = np.maximum(np.diff(edges, append=side), 1)
+        planes = np.add.reduceat(planes, edges, axis=axis) / counts.astype(planes.dtype).reshape(
+            (-1, 1) if axis == 1 else -1
+        )
+    return planes

@@ -1,0 +1,22 @@
+"""Video in, motion out: detection over a movie, and where its results go.
+
+:func:`detect` reads a movie of any source and yields a :class:`Detection` a frame: the field of local detectors, and
+the motion of the frame as a whole. What takes them is a context manager with a method ``write``: :class:`MotionTable`
+(CSV), :class:`ZarrFields`, :class:`NpzFields`, and :class:`flymotion.overlay.OverlayVideo`.
+"""
+
+from flymotion.detecting.fields import SINKS, NpzFields, ZarrFields
+from flymotion.detecting.stream import Detecting, Detection, detect
+from flymotion.detecting.tables import MotionTable, Trace, read_trace
+
+__all__ = [
+    "SINKS",
+    "Detecting",
+    "Detection",
+    "MotionTable",
+    "NpzFields",
+    "Trace",
+    "ZarrFields",
+    "detect",
+    "read_trace",
+]

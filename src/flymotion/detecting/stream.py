@@ -1,0 +1,193 @@
+"""Frames in, motion out: the local detectors, and the motion of the whole frame, from any source of frames."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion import models
+from flymotion.ahead import ahead
+from flymotion.field import Field, MotionField
+from flymotion.generators import Generators
+from flymotion.global_motion import UNKNOWN, GlobalMotion, global_motion
+from flymotion.learner import MotionLearner
+from flymotion.video import Frame, Movie, VideoError, open_movie
+from flymotion.viewing import view
+
+__all__ = ["Detecting", "Detection", "detect"]
+
+OUTPUTS = ("directions", "velocity", "confidence")
+"""What is computed at every pixel."""
+
+N_ROWS = 90
+"""About as many rows of a frame are looked at for the mean responses."""
+
+
+class Detection(NamedTuple):
+    """What one frame shows, together with the one before.
+
+    Attributes
+    ----------
+    number : int
+        Of the frame, among those taken; from 0 on.
+    time : float
+        When it is shown [s], or NaN where the source does not tell.
+    cut : bool
+        Whether it begins a clip: then there is no frame before, ``field`` is None and everything else unknown.
+    image : ndarray, shape (height, width)
+        The frame, 0 (black) to 255.
+    field : Field or None
+        ``directions`` (in the order of :attr:`Detecting.angles`), ``velocity`` and ``confidence`` at every pixel that
+        the detectors look at; velocity in pixels of the source. The next step overwrites it.
+    motion : GlobalMotion
+        In pixels of the source.
+    responses : ndarray, shape (n_directions,)
+        Mean response of the detectors of each direction, over every so-manieth row of the field [grey levels squared].
+    """
+
+    number: int
+    time: float
+    cut: bool
+    image: np.ndarray
+    field: Field | None
+    motion: GlobalMotion
+    responses: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Detecting:
+    """Motion of every pair of frames of a movie; made by :func:`detect`, and read by looping over it.
+
+    Attributes
+    ----------
+    movie : Movie
+        The frames.
+    field : MotionField
+        The detectors.
+    eye : int or None
+        Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
+    downsample : int
+        How much they had been reduced before.
+    """
+
+    movie: Movie
+    field: MotionField
+    eye: int | None
+    downsample: int
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Preferred directions of the detectors [deg]: 0 = right, 90 = up."""
+        return self.field.angles
+
+    @property
+    def scale(self) -> int:
+        """Side of what is one pixel of the field [pixels of the source]."""
+        return (self.eye or 1) * self.downsample
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the fields."""
+        return _reduced(self.movie.shape, self.eye)
+
+    def __iter__(self) -> Iterator[Detection]:
+        """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
+        stream, k = self.field.stream(), len(self.angles)
+        nothing = np.full(k, math.nan)
+        with closing(ahead(frame for frame in self.movie.frames())) as frames:
+            for number, frame in enumerate(frames):
+                if frame.cut:
+                    stream.cut()
+                field = stream.step(self._seen(frame))
+                if field is None:
+                    yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, nothing)
+                    continue
+                yield self._detection(number, frame, field)
+
+    def _seen(self, frame: Frame) -> np.ndarray:
+        """Return a frame as a model saw those that it learned from."""
+        return frame.image if self.eye is None else view(frame.image[None], self.eye)[0]
+
+    def _detection(self, number: int, frame: Frame, field: Field) -> Detection:
+        assert field.directions is not None and field.velocity is not None and field.confidence is not None
+        motion = global_motion(field.velocity, field.confidence)
+        if self.scale > 1:
+            np.multiply(field.velocity, self.scale, out=field.velocity)
+            motion = motion._replace(x=self.scale * motion.x, y=self.scale * motion.y)
+        rows = field.directions[:, :: max(1, len(field.confidence) // N_ROWS)]
+        responses = rows.mean(axis=2).mean(axis=1, dtype=float)
+        return Detection(number, frame.time, False, frame.image, field, motion, responses)
+
+
+def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None = None, **options: Any) -> Detecting:
+    """Detect motion at every pixel of every frame.
+
+    Parameters
+    ----------
+    source : path, str or array-like
+        A video, a camera, a URL, images or an array: what :func:`flymotion.video.open_movie` takes.
+    model : path or MotionLearner, optional
+        Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
+        as those that it learned from.
+    **options : Any
+        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others.
+
+    Returns
+    -------
+    Detecting
+        To be looped over: one :class:`Detection` a frame, in constant memory.
+
+    Raises
+    ------
+    VideoError
+        A source that cannot be read, or frames too small for the detectors.
+    ModelError
+        A model that cannot be read, or has not learned directions of motion in the plane from square patches.
+
+    Notes
+    -----
+    Pairs of frames are neighbours among those taken, and never bridge a cut. Velocities are in pixels of the source
+    whatever ``downsample`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
+
+    Examples
+    --------
+    >>> frame = np.add.outer(np.sin(np.arange(60) / 3), np.cos(np.arange(80) / 3)) * 50 + 128
+    >>> steps = list(detect(np.stack([np.roll(frame, t, axis=1)[:, 8:-8] for t in range(4)]), rate=25))
+    >>> [(step.number, step.time, step.cut) for step in steps[:2]], round(steps[1].motion.x, 1)
+    ([(0, 0.0, True), (1, 0.04, False)], 1.0)
+    """
+    detectors, eye = (None, None) if model is None else _learned(model)
+    movie = open_movie(source, **options)
+    if len(movie.shape) != 2:
+        raise VideoError(f"{movie.name}: frames have shape {movie.shape}; expected (height, width)")
+    shape, least = _reduced(movie.shape, eye), 3 if detectors is None else detectors.shape[0]
+    if min(shape) < least:
+        raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
+    return Detecting(movie, MotionField(detectors, outputs=OUTPUTS), eye, options.get("downsample", 1))
+
+
+def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
+    height, width = shape
+    return height // (by or 1), width // (by or 1)
+
+
+def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators, int | None]:
+    """Return the detectors of a model, and how it looks at frames."""
+    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (models.load(model), str(model))
+    if not learner.__sklearn_is_fitted__():
+        raise models.ModelError(f"{name}: has not seen enough to have detectors")
+    detectors = learner.generators_
+    shape = detectors.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise models.ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+    if len(detectors) < 3 or not hasattr(learner, "directions_"):
+        raise models.ModelError(
+            f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"
+        )
+    return detectors, learner.scale_

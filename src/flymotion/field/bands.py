@@ -1,0 +1,43 @@
+"""Work on bands of rows, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+__all__ = ["in_bands", "n_workers"]
+
+BAND = 128
+"""Rows that one core works on at a time."""
+
+
+def n_workers() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the threads of a process: a forked one inherits none of its parent's."""
+    return ThreadPoolExecutor(n_workers(), thread_name_prefix="flymotion-field")
+
+
+def in_bands(work: Callable[[int, int, int], None], n_rows: int) -> None:
+    """Call ``work(first row, last row, worker)`` for each band of rows, on all cores; the kernels let go of the lock.
+
+    Python's threads and not numba's, since those of OpenMP end a process that is forked later, and its own queue one
+    whose threads call it at the same time. Bands depend on the number of rows alone, and so do the results.
+    """
+    bands = iter(range(0, n_rows, BAND))
+
+    def take_turns(worker: int) -> None:
+        for first in bands:
+            work(first, min(first + BAND, n_rows), worker)
+
+    n_helpers = min(n_workers(), -(-n_rows // BAND)) - 1
+    helpers = [_pool(os.getpid()).submit(take_turns, worker) for worker in range(1, n_helpers + 1)]
+    take_turns(0)
+    for helper in helpers:
+        helper.result()

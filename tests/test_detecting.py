@@ -1,0 +1,372 @@
+"""Detection over a movie, and the tables and fields that it is written to."""
+
+import csv
+import gc
+import os
+import threading
+from fractions import Fraction
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.ndimage import gaussian_filter
+from sklearn.datasets import load_sample_image
+
+from flymotion import MotionLearner, models
+from flymotion.detecting import SINKS, MotionTable, NpzFields, detect, read_trace
+from flymotion.detecting.fields import MOST_BYTES
+from flymotion.field import Field
+from flymotion.global_motion import global_motion
+from flymotion.learning import learn
+from flymotion.video import VideoError, open_movie
+from flymotion.viewing import view
+
+VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
+
+SIZE = (64, 96)
+
+
+@pytest.fixture(scope="session")
+def china():
+    return gaussian_filter(load_sample_image("china.jpg").mean(axis=2), 1.0)
+
+
+@pytest.fixture(scope="session")
+def make_moving(china):
+    """Frames of a photograph whose content moves by whole pixels (right, down) from each to the next."""
+
+    def make(n=8, way=(1, 0), size=SIZE):
+        (height, width), (x, y) = size, way
+        return [
+            china[150 - y * t : 150 - y * t + height, 250 - x * t : 250 - x * t + width].astype(np.uint8)
+            for t in range(n)
+        ]
+
+    return make
+
+
+def table_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# -- the stream --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [(1, 0), (0, 1), (-1, -1)])
+def test_content_is_seen_to_move_as_it_does(make_moving, way):
+    first, *rest = detect(np.stack(make_moving(way=way)), rate=50)
+    assert first.cut and first.field is None and np.isnan(first.motion[:4]).all() and np.isnan(first.responses).all()
+    assert [step.number for step in rest] == list(range(1, 8))
+    assert_allclose([step.time for step in rest], np.arange(1, 8) / 50)
+    assert_allclose([step.motion[:2] for step in rest], [way] * 7, atol=0.15)
+    right, up, left, down = np.mean([step.responses for step in rest], axis=0)
+    mean = np.array([right - left, down - up]) / (right + left + up + down)
+    along, across = mean @ way, mean @ (-way[1], way[0])
+    assert along > 0.2 and abs(across) < 0.5 * along  # oblique edges also answer across the motion
+
+
+def test_fields_are_those_of_the_frames_themselves(make_moving):
+    frames = np.stack(make_moving())
+    found = detect(frames)
+    for step, (before, after) in zip(list_of_copies(found), pairwise(frames), strict=True):
+        expected = found.field.between(before, after)
+        assert_allclose(step.field.directions, expected.directions, rtol=1e-5, atol=1e-3)
+        assert_allclose(step.motion, global_motion(expected.velocity, expected.confidence), rtol=1e-5)
+        assert_allclose(step.responses, expected.directions.mean(axis=(1, 2)), rtol=1e-4)
+
+
+def list_of_copies(found):
+    """All pairs, each with arrays of its own."""
+    pairs = filter(attrgetter("field"), found)
+    return [step._replace(field=Field(*map(copied, step.field))) for step in pairs]
+
+
+def copied(part):
+    return None if part is None else part.copy()
+
+
+def test_a_cut_is_never_a_pair(write_video, make_moving, tmp_path):
+    frames = make_moving(6) + make_moving(6, (-1, 0))
+    path = write_video("gap.mp4", frames, stamps=[*range(6), *range(8, 14)])
+    found = detect(path)
+    cuts = [step.number for step in found if step.cut]
+    assert cuts == [0, 6]
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        for step in found:
+            table.write(step)
+    rows = table_of(tmp_path / "t.csv")
+    assert [row["cut"] for row in rows] == ["1", *"00000", "1", *"00000"]
+    assert [rows[k]["translation_x_px"] for k in (0, 6)] == ["", ""]
+    assert [rows[k]["time_s"] for k in (5, 6)] == ["0.200000", "0.320000"]
+    x = read_trace(tmp_path / "t.csv").translation[:, 0]
+    assert_allclose(x[[*range(1, 6), *range(7, 12)]], [1] * 5 + [-1] * 5, atol=0.2)
+
+
+def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
+    stamps = [0, 1, 4, 5, 9, 10, 14, 15]
+    steps = list(detect(write_video("vary.mp4", make_moving(), stamps=stamps)))
+    assert_allclose([step.time for step in steps], np.array(stamps) / 25)
+    assert [step.cut for step in steps] == [True] + [False] * 7
+
+
+def test_velocities_are_in_pixels_of_the_source_whatever_is_reduced(make_moving):
+    frames = np.stack(make_moving(4, (2, 0), (128, 192)))
+    whole, half = (list_of_copies(detect(frames, downsample=k)) for k in (1, 2))
+    assert half[0].field.velocity.shape == (2, 64, 96)
+    for steps in (whole, half):
+        assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
+        fields = [step.field for step in steps]
+        weighted = [np.average(field.velocity[0], weights=field.confidence**2) for field in fields]
+        assert_allclose(weighted, 2, atol=0.2)
+
+
+def test_options_of_the_movie_are_passed_on(make_moving):
+    steps = list(detect(np.stack(make_moving()), stride=2, start=1, crop=(0, 48, 8, 72)))
+    assert [step.image.shape for step in steps] == [(48, 64)] * 4
+    assert_allclose([step.motion.x for step in steps[1:]], 2, atol=0.3)
+
+
+def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):
+    flat = list(detect(np.full((3, *SIZE), 90, np.uint8)))
+    assert np.isnan([step.motion.x for step in flat]).all() and [step.motion.support for step in flat] == [0, 0, 0]
+    assert_allclose([step.responses for step in flat[1:]], 0)
+    still = list(detect(np.stack([china[:64, :96]] * 3)))
+    assert_allclose([step.motion[:4] for step in still[1:]], 0, atol=1e-6)
+    assert still[1].motion.support > 0.1
+
+
+@pytest.mark.parametrize("frames", [np.zeros((4, 2, 9)), np.zeros((4, 50))])
+def test_frames_that_hold_no_detector_are_refused(frames):
+    with pytest.raises(VideoError, match="expected"):
+        detect(frames)
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_looks_at_frames_as_it_learned_to(make_moving, learner):
+    frames = np.stack(make_moving(5, (2, 0), (128, 192)))
+    found = detect(frames, model=learner)
+    assert found.shape == (64, 96) and found.scale == 2
+    steps = list_of_copies(found)
+    assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
+    assert steps[0].field.velocity.shape == (2, 64, 96) and steps[0].image.shape == (128, 192)
+    expected = found.field.between(*view(frames[:2], 2))
+    assert_allclose(steps[0].field.directions, expected.directions, rtol=1e-5)
+    assert_allclose(steps[0].field.velocity, 2 * expected.velocity, rtol=1e-5)
+    best = found.angles[np.argmax(np.mean([step.responses for step in steps], axis=0))]
+    assert np.cos(np.radians(best)) > 0.9
+
+
+@pytest.fixture(scope="session")
+def learner():
+    """Detectors of photographs, as if they were of videos reduced by 2."""
+    learned = learn(["bundled"], components=4, patch=5, n_pairs=5000)
+    learned.scale_ = 2
+    return learned
+
+
+def test_a_model_file_is_its_learner(make_moving, learner, tmp_path):
+    frames, path = np.stack(make_moving(3)), models.save(learner, tmp_path / "model.npz")
+    of_file, of_learner = (list_of_copies(detect(frames, model=model)) for model in (path, learner))
+    assert_allclose(of_file[0].responses, of_learner[0].responses, rtol=1e-6)
+
+
+def test_models_of_another_kind_are_refused(tmp_path):
+    frames = np.zeros((2, *SIZE))
+    flat = np.random.default_rng(0).random((1500, 5))
+    line = models.save(MotionLearner(2, warm_up=1000).fit(flat), tmp_path / "line.npz")
+    two = learn(["bundled"], components=2, patch=5, n_pairs=1000)
+    unfitted = MotionLearner().partial_fit(np.random.default_rng(0).random((2, 30, 30)))
+    other = tmp_path / "other.npz"
+    np.savez(other, S=np.zeros((4, 25, 25)), R=np.eye(4))
+    for model, message in [
+        (line, "line.npz: has detectors of .5,. pixels; expected square patches"),
+        (two, "the model: has 2 detectors"),
+        (unfitted, "has not seen enough"),
+        (other, "other.npz: not a flymotion model"),
+        (tmp_path / "none.npz", "no such file"),
+    ]:
+        with pytest.raises(models.ModelError, match=message):
+            detect(frames, model=model)
+
+
+def readers():
+    return [thread for thread in threading.enumerate() if thread.name == "flymotion-reader"]
+
+
+def test_a_detection_that_is_left_leaves_no_thread(make_moving):
+    steps = iter(detect(np.stack(make_moving())))
+    next(steps)
+    assert len(readers()) == 1
+    del steps
+    gc.collect()
+    assert readers() == []
+
+
+# -- sinks -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_holds_what_was_detected(make_moving, tmp_path):
+    found = detect(np.stack(make_moving()), rate=25)
+    steps = []
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        for step in found:
+            table.write(step)
+            steps.append(step)
+    header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert header[-4:] == ["response1_0deg", "response2_90deg", "response3_180deg", "response4_270deg"]
+    trace = read_trace(tmp_path / "t.csv")
+    assert_allclose(trace.time, np.arange(8) / 25)
+    assert trace.frame.tolist() == list(range(8)) and trace.cut.tolist() == [True] + [False] * 7
+    measured = np.column_stack([trace.translation, trace.rotation, trace.looming, trace.support])
+    assert_allclose(measured[1:], [step.motion for step in steps[1:]], rtol=1e-5)
+    assert np.isnan(measured[0]).all() and np.isnan(trace.responses[0]).all()
+    assert_allclose(trace.responses[1:], [step.responses for step in steps[1:]], rtol=1e-5)
+
+
+def test_unknown_times_are_empty(make_moving, tmp_path):
+    found = detect(np.stack(make_moving(3)))
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        for step in found:
+            table.write(step)
+    assert [row["time_s"] for row in table_of(tmp_path / "t.csv")] == [""] * 3
+
+
+def test_another_table_is_not_a_trace(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="has columns a, b; expected time_s"):
+        read_trace(tmp_path / "t.csv")
+
+
+def opened(kind, path):
+    return np.load(path) if kind == "npz" else pytest.importorskip("zarr").open_group(str(path), mode="r")
+
+
+@pytest.mark.parametrize("kind", list(SINKS))
+def test_fields_are_written_as_they_are(make_moving, tmp_path, kind):
+    pytest.importorskip("zarr" if kind == "zarr" else "numpy")
+    found = detect(np.stack(make_moving(5)), rate=10)
+    with SINKS[kind](tmp_path / f"fields.{kind}", found) as sink:
+        for step in found:
+            sink.write(step)
+    written, steps = opened(kind, tmp_path / f"fields.{kind}"), list_of_copies(found)
+    for name in ("directions", "velocity", "confidence"):
+        expected = np.stack([getattr(step.field, name) for step in steps])
+        assert written[name][:].dtype == np.float32
+        np.testing.assert_array_equal(written[name][:], expected)
+    assert written["frame"][:].tolist() == [1, 2, 3, 4]
+    assert_allclose(written["time_s"][:], [0.1, 0.2, 0.3, 0.4])
+
+
+def test_zarr_has_a_chunk_a_pair_and_says_what_it_holds(make_moving, tmp_path):
+    pytest.importorskip("zarr")
+    found = detect(np.stack(make_moving(3)), downsample=2)
+    with SINKS["zarr"](tmp_path / "fields.zarr", found) as sink:
+        for step in found:
+            sink.write(step)
+    group = opened("zarr", tmp_path / "fields.zarr")
+    assert group["velocity"].chunks == (1, 2, 32, 48)
+    assert group.attrs["angles"] == [0, 90, 180, 270] and group.attrs["scale"] == 2
+
+
+def test_an_npz_file_of_too_much_is_refused_before_anything_is_read(tmp_path):
+    n = MOST_BYTES // (7 * 4 * 300 * 400) + 3
+    found = detect(np.broadcast_to(np.uint8(0), (n, 300, 400)))
+    with pytest.raises(ValueError, match=r"GiB.*choose zarr"):
+        NpzFields(tmp_path / "fields.npz", found)
+
+
+# -- against registration, and for long -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def realshort():
+    path = VIDEOS / "realshort.mp4"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    return path
+
+
+def test_the_trace_of_real_video_is_that_of_registration(realshort, tmp_path):
+    registration = pytest.importorskip("skimage.registration")
+    found = detect(realshort)
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        for step in found:
+            table.write(step)
+    measured = read_trace(tmp_path / "t.csv").translation[1:]
+    images = [frame - frame.mean() for frame in open_movie(realshort)]
+    hann = np.outer(*(np.hanning(side) for side in images[0].shape))
+    for window in (hann, np.ones_like(hann)):
+        shown = [image * window for image in images]
+        how = {"upsample_factor": 20}
+        shifts = [-registration.phase_cross_correlation(*pair, **how)[0] for pair in pairwise(shown)]
+        for axis in (0, 1):
+            assert np.corrcoef(measured[:, axis], np.array(shifts)[:, 1 - axis])[0, 1] > 0.9
+
+
+def resident():
+    """Memory of this process [MB]."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
+
+
+def growth(path, out, after):
+    """Run detection into a table; return how much memory grows beyond its largest size by frame ``after`` [MB]."""
+    found, sizes = detect(path), []
+    with MotionTable(out, found) as table:
+        for step in found:
+            table.write(step)
+            sizes.append(resident())
+    assert len(read_trace(out).frame) == found.movie.n_frames_estimate and sum(read_trace(out).cut) == 1
+    return max(sizes) - max(sizes[:after])
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+
+@linux
+def test_memory_stays_flat(write_video, make_moving, tmp_path):
+    frames = make_moving(30, (1, 0)) * 10
+    assert growth(write_video("long.mp4", frames), tmp_path / "t.csv", after=60) < 10
+
+
+@pytest.mark.slow
+@linux
+def test_memory_stays_flat_for_ten_minutes_of_video(make_moving, tmp_path):
+    av = pytest.importorskip("av")
+    minute, path, frames = tmp_path / "minute.mp4", tmp_path / "long.mp4", make_moving(40, (1, 0), (240, 320))
+    shown = [av.VideoFrame.from_ndarray(np.kron(f, np.ones((3, 4), np.uint8)), format="gray") for f in frames]
+    with av.open(str(minute), "w") as container:
+        stream = container.add_stream("libx264", rate=30, options={"preset": "ultrafast"})
+        stream.height, stream.width, stream.pix_fmt = 720, 1280, "yuv420p"
+        for t in range(1800):
+            frame = shown[abs(t % 78 - 39)].reformat(format="yuv420p")
+            frame.pts, frame.time_base = t, Fraction(1, 30)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    with av.open(str(path), "w") as container:
+        for number in range(10):
+            with av.open(str(minute)) as source:
+                copy = container.streams.video[0] if number else container.add_stream_from_template(source.streams[0])
+                for packet in (packet for packet in source.demux(video=0) if packet.size):
+                    packet.pts += number * 60 / packet.time_base
+                    packet.dts += number * 60 / packet.time_base
+                    packet.stream = copy
+                    container.mux(packet)
+    assert growth(path, tmp_path / "t.csv", after=1800) < 50
+
+
+def test_a_pipe_is_read_as_it_comes(write_video, make_moving, tmp_path):
+    path, pipe = write_video("source.mkv", make_moving()), tmp_path / "pipe"
+    getattr(os, "mkfifo", lambda _: pytest.skip("there are no named pipes here"))(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    steps = list(detect(pipe))
+    writer.join()
+    assert [step.number for step in steps] == list(range(8))
+    assert_allclose([step.motion.x for step in steps[1:]], 1, atol=0.15)
