@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import wave
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner, models
+from flymotion.cli import terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
 from flymotion.video import open_movie
@@ -182,6 +184,85 @@ def test_watch_prints_a_line_a_second_and_a_summary(run, video):
     assert "1.00 s  x -1." in line or "1.00 s  x -0.9" in line
     assert all(word in line for word in ("rotation", "looming", "frames/s"))
     assert summary.startswith("27 frames in ") and summary.endswith("(the video: 25)")
+
+
+def test_watch_reads_the_part_that_is_asked_for(run, video):
+    status, out, err = run("watch", video, "--start", "0.12s", "--stride", 2)
+    assert status == 0, err
+    assert re.search(r"x -(2\.0|1\.9)", out) and out.splitlines()[-1].startswith("14 frames in ")
+
+
+def test_one_frame_has_no_rate(run, video):
+    status, out, _ = run("watch", video, "--max-frames", 1)
+    assert status == 0 and out.startswith("1 frames in 0.0 s, - frames/s")
+
+
+class Shown:
+    """What is shown of a movie: the numbers of frames, and whether they were late."""
+
+    paced = True
+
+    def __init__(self):
+        self.seen = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def update(self, detection, rate, late):
+        self.seen.append((detection.number, late))
+
+
+@pytest.fixture
+def make_found():
+    """Detections of a movie whose stamps [s] are given."""
+
+    def make(stamps, live):
+        class Found:
+            movie = SimpleNamespace(live=live, rate=None)
+
+            def __iter__(self):
+                return iter(SimpleNamespace(number=n, time=stamp) for n, stamp in enumerate(stamps))
+
+        return Found()
+
+    return make
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that passes while the terminal sleeps, and so much a look at the clock."""
+    slept, each = [], [0.0]
+
+    def now():
+        slept.append(each[0])
+        return sum(slept)
+
+    monkeypatch.setattr(terminal.time, "perf_counter", now)
+    monkeypatch.setattr(terminal.time, "sleep", slept.append)
+    return SimpleNamespace(slept=slept, each=each)
+
+
+def test_files_are_shown_at_their_own_pace(make_found, clock, capsys):
+    show = Shown()
+    terminal.play(make_found([0.0, 1.0, 2.0, 5.0], live=False), show)
+    assert sum(clock.slept) == 4  # from the first pair on
+    assert show.seen == [(n, False) for n in range(4)]
+
+
+def test_cameras_are_not_held_up(make_found, clock, capsys):
+    terminal.play(make_found([0.0, 1000.0, 2000.0], live=True), Shown())
+    assert sum(clock.slept) == 0
+
+
+def test_every_frame_is_looked_at_when_late(make_found, clock, capsys):
+    clock.each[0] = 1.0
+    show = Shown()
+    terminal.play(make_found([0.04 * n for n in range(5)], live=False), show)
+    assert [n for n, _ in show.seen] == [0, 1, 2, 3, 4]
+    assert show.seen[-1][1]
 
 
 def shown_in_a_terminal(*arguments, seconds):

@@ -11,17 +11,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner, models
-from flymotion.detecting import SINKS, MotionTable, NpzFields, detect, read_trace
+from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, fields, read_trace
 from flymotion.detecting.fields import MOST_BYTES
 from flymotion.field import Field
 from flymotion.global_motion import global_motion
 from flymotion.learning import learn
-from flymotion.video import VideoError, open_movie
+from flymotion.plots import draw_trace
+from flymotion.video import open_movie
 from flymotion.viewing import view
 
 VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
@@ -141,7 +142,7 @@ def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):
 
 @pytest.mark.parametrize("frames", [np.zeros((4, 2, 9)), np.zeros((4, 50))])
 def test_frames_that_hold_no_detector_are_refused(frames):
-    with pytest.raises(VideoError, match="expected"):
+    with pytest.raises(ValueError, match="expected"):
         detect(frames)
 
 
@@ -229,6 +230,24 @@ def test_the_table_holds_what_was_detected(make_moving, tmp_path):
     assert_allclose(trace.responses[1:], [step.responses for step in steps[1:]], rtol=1e-5)
 
 
+def test_mean_responses_are_those_of_rows_from_all_of_the_frame(china):
+    frames = np.stack([china[20:400, 60 - t : 400 - t] for t in range(2)])
+    *_, step = detect(frames)
+    assert_allclose(step.responses, step.field.directions.mean(axis=(1, 2)), rtol=0.1)
+
+
+def test_the_trace_is_drawn_as_it_is():
+    n = np.arange(6.0)
+    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)))
+    translation, rotation, looming = draw_trace(trace).axes
+    lines = {line.get_label(): line for line in translation.lines}
+    assert_array_equal(lines["x (right +)"].get_ydata(), n)
+    assert_array_equal(lines["y (down +)"].get_ydata(), -n)
+    assert lines["cut"].get_xdata()[0] == 3
+    assert_array_equal(rotation.lines[0].get_ydata(), 2 * n)
+    assert_array_equal(looming.lines[0].get_ydata(), 3 * n)
+
+
 def test_unknown_times_are_empty(make_moving, tmp_path):
     found = detect(np.stack(make_moving(3)))
     with MotionTable(tmp_path / "t.csv", found) as table:
@@ -272,6 +291,16 @@ def test_zarr_has_a_chunk_a_pair_and_says_what_it_holds(make_moving, tmp_path):
     group = opened("zarr", tmp_path / "fields.zarr")
     assert group["velocity"].chunks == (1, 2, 32, 48)
     assert group.attrs["angles"] == [0, 90, 180, 270] and group.attrs["scale"] == 2
+
+
+def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, monkeypatch):
+    """Of a source that does not tell its length, only what has come is known."""
+    found = detect(np.stack(make_moving()))
+    sink = NpzFields(tmp_path / "fields.npz", found)
+    monkeypatch.setattr(fields, "MOST_BYTES", 100_000)
+    with pytest.raises(ValueError, match="zarr"):
+        for step in found:
+            sink.write(step)
 
 
 def test_an_npz_file_of_too_much_is_refused_before_anything_is_read(tmp_path):
@@ -322,7 +351,9 @@ def growth(path, out, after):
         for step in found:
             table.write(step)
             sizes.append(resident())
-    assert len(read_trace(out).frame) == found.movie.n_frames_estimate and sum(read_trace(out).cut) == 1
+    trace = read_trace(out)
+    sizes.append(resident())
+    assert len(trace.frame) == found.movie.n_frames_estimate and sum(trace.cut) == 1
     return max(sizes) - max(sizes[:after])
 
 

@@ -150,7 +150,7 @@ def test_coarser_scale_is_taken_where_it_is_fast(make_frames, shape, finest):
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7])
 def test_exact_learned_responses_are_those_of_each_patch(make_frames, make_detectors, size):
-    before, after = make_frames(shape=(40, 330))
+    before, after = make_frames(shape=(20, 1100))
     detectors = make_detectors(size)
     field = MotionField(detectors, exact=True).between(before, after)
     y = learned_oracle(detectors.in_pixels().operators, *np.float64([before, after]))
@@ -170,6 +170,14 @@ def test_fast_learned_responses_follow_the_exact_ones(make_frames, make_detector
     fast, exact = (MotionField(detectors, exact=e).between(*frames) for e in (False, True))
     for a, b in ((fast.directions, exact.directions), *zip(fast.opponent, exact.opponent, strict=True)):
         assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98
+
+
+@pytest.mark.parametrize("size", [5, 6])
+def test_learned_responses_are_the_same_wherever_a_patch_lies(make_frames, make_detectors, size):
+    """Whichever band of rows, strip of columns and turn of the ring of rows it is in."""
+    frames = make_frames(shape=(140, 1100), dtype=np.float32)
+    whole, part = (MotionField(make_detectors(size)).between(*f).directions for f in (frames, frames[:, 97:, 501:]))
+    close(part[:, size:-size, size:-size], whole[:, 97 + size : -size, 501 + size : -size], share=1e-6)
 
 
 def test_fast_responses_follow_operators_that_are_no_translations(make_frames):

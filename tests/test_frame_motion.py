@@ -49,6 +49,7 @@ def test_something_smaller_with_a_motion_of_its_own_has_no_say(share):
     velocity += rng.normal(0, 0.1, velocity.shape).astype(np.float32)
     found = global_motion(velocity, np.ones(SHAPE))
     assert_allclose(found[:4], MOTION, atol=0.05)
+    assert found.support < 1 - share / 2
     plain = velocity.mean(axis=(1, 2))
     assert np.hypot(*(plain - MOTION[:2])) > 0.5
 

@@ -281,8 +281,7 @@ def test_repeated_frames_are_left_out(moved):
     """A converter of frame rates has doubled every frame."""
     doubled = np.repeat(moved(30), 2, axis=0)
     once, twice = (
-        learn_videos([open_movie(movie, duplicates="drop")], 4, 5, 6000 // length, 0)
-        for movie, length in ((moved(30), 1), (doubled, 1))
+        learn_videos([open_movie(movie, duplicates="drop")], 4, 5, 6000, 0) for movie in (moved(30), doubled)
     )
     assert twice.n_pairs_seen_ == once.n_pairs_seen_ == 29
     assert twice.watched_[0].share == pytest.approx(once.watched_[0].share, abs=0.02)
@@ -290,7 +289,7 @@ def test_repeated_frames_are_left_out(moved):
 
 def test_a_live_source_is_read_once_and_wholly(moved, write_video, tmp_path):
     path, pipe = write_video("moved.mkv", moved(40)), tmp_path / "pipe"
-    os.mkfifo(pipe)
+    getattr(os, "mkfifo", lambda _: pytest.skip("there are no named pipes here"))(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
     writer.start()
     learner = learn([pipe], n_pairs=60_000, patch=5)

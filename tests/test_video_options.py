@@ -15,12 +15,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.datasets import load_sample_image
 
 from flymotion.video import VideoError, open_movie, read_movie
 from flymotion.video.base import Grey
 from flymotion.video.containers import video_source
 from flymotion.video.luminance import luminance
 from flymotion.video.selection import is_repeat
+
+VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
 
 av = pytest.importorskip("av")
 
@@ -265,6 +268,7 @@ def test_crop_is_of_the_upright_frame(write_video, rotation):
         ({"downsample": 0}, "downsample is 0; expected at least 1"),
         ({"stride": 0}, "stride is 0; expected at least 1"),
         ({"duplicates": "yes"}, "duplicates is 'yes'; expected 'keep' or 'drop'"),
+        ({"edits": "cut"}, "edits is 'cut'; expected 'keep' or 'split'"),
         ({"rate": 0}, "rate is 0; expected frames per second above 0"),
         ({"stop": 2.5}, "stop is 2.5; expected a number of frames"),
     ],
@@ -474,3 +478,44 @@ def test_memory_does_not_grow_with_repeats_and_options(write_video):
         tracemalloc.stop()
     assert n_frames == 150
     assert peak < 20 * 48 * 66 * 4
+
+
+# -- edits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shots():
+    """Two shots that pan over two photographs by 3 pixels a frame, with a black frame and darkness after them."""
+    one, other = (load_sample_image(name).mean(axis=2).astype(np.uint8) for name in ("china.jpg", "flower.jpg"))
+    pans = [photo[100:196, 50 + 3 * t : 178 + 3 * t] for photo in (one, other) for t in range(6)]
+    return np.stack([*pans, np.zeros_like(pans[0]), pans[-1] // 4, pans[-1] // 2])
+
+
+def cuts_of(movie):
+    return [n for n, frame in enumerate(movie.frames()) if frame.cut]
+
+
+def test_edits_begin_clips_only_if_asked_for(shots):
+    assert cuts_of(open_movie(shots)) == [0]
+    assert cuts_of(open_movie(shots, edits="split")) == [0, 6, 12, 13]  # a dimmed frame shows the same
+
+
+def test_edits_are_found_in_coded_video_of_any_size(write_video, shots):
+    movie = open_movie(write_video("shots.mp4", shots[:12]), edits="split", downsample=2)
+    assert cuts_of(movie) == [0, 6]
+    assert [(len(batch.frames), batch.cut) for batch in movie.batches(8)] == [(6, True), (6, True)]
+
+
+def test_frames_without_contrast_are_no_edits():
+    assert cuts_of(open_movie(np.full((3, 9, 20), 7.0), edits="split")) == [0]
+
+
+def test_flat_frames_have_no_edits():
+    with pytest.raises(ValueError, match="edits"):
+        open_movie(np.zeros((3, 20)), edits="split")
+
+
+@pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
+@pytest.mark.parametrize("name", ["realshort", "solidWhiteRight", "cockatoo"])
+def test_real_videos_of_one_shot_have_no_edits(name):
+    assert cuts_of(open_movie(VIDEOS / f"{name}.mp4", edits="split")) == [0]

@@ -25,6 +25,7 @@ import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened
+from flymotion.probing import N_KEPT
 from flymotion.scenes import as_generator
 from flymotion.viewing import choose_scale, view
 
@@ -41,9 +42,6 @@ STRETCH, HELD_OUT = 30, 3
 
 POOL = 5000
 """Pairs of patches gathered before they are shown, mixed: those of one moment are too much alike to start from."""
-
-N_KEPT = 8
-"""Held-out frames kept."""
 
 
 @dataclass(frozen=True, eq=False)

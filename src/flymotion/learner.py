@@ -20,14 +20,12 @@ from flymotion.initialisation import warm_up_length
 from flymotion.intake import batches
 from flymotion.noise import GivenWhitening
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
+from flymotion.probing import N_KEPT
 from flymotion.readout import N_PROBES, MotionDetectors
 from flymotion.scenes import as_generator
 from flymotion.similarity import NonnegativeSimilarityMatching
 
 __all__ = ["MotionLearner"]
-
-N_KEPT = 8
-"""Frames kept for probing."""
 
 LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
 """Smallest values of the parameters that are whole numbers."""

@@ -33,6 +33,9 @@ PHOTO_SHIFT = 0.3
 N_PAIRS = 100_000
 """Pairs of patches to learn from."""
 
+WATCHING = {"duplicates": "drop", "edits": "split"}
+"""How videos are read, unless told otherwise."""
+
 
 class Described(NamedTuple):
     """One learned detector, in words and figures."""
@@ -94,7 +97,7 @@ def learn(
         videos how learning goes, in words.
     **reading : Any
         Options of :func:`flymotion.video.open_movie`, for videos. Frames that only repeat the one before are left out
-        unless ``duplicates`` is ``"keep"``.
+        unless ``duplicates`` is ``"keep"``, and no pair bridges an edit unless ``edits`` is.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def learn(
     """
     if not sources:
         raise VideoError(f"no sources; expected at least one video, folder, photograph or {BUNDLED!r}")
-    movies = [_open(source, photographs, {"duplicates": "drop"} | reading) for source in sources]
+    movies = [_open(source, photographs, WATCHING | reading) for source in sources]
     videos = [movie for movie in movies if movie is not None]
     if not videos:
         scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(sources)]
@@ -150,7 +153,9 @@ def _open(source: str | Path, photographs: bool, reading: dict[str, Any]) -> Mov
     if _is_bundled(source):
         return None
     movie = open_movie(source, **reading)
-    still = photographs if Path(source).is_dir() else movie.n_frames_estimate == 1
+    if Path(source).is_dir():
+        return None if photographs else movie
+    still = not movie.live and open_movie(source).n_frames_estimate == 1  # all of it, whatever part is read
     return None if still else movie
 
 

@@ -12,10 +12,13 @@ from flymotion.motions import Translation
 from flymotion.render import render
 from flymotion.scenes import photograph
 
-__all__ = ["PROBE_SHIFT", "Probe", "read_out", "shifted"]
+__all__ = ["N_KEPT", "PROBE_SHIFT", "Probe", "read_out", "shifted"]
 
 PROBE_SHIFT = 0.3
 """Largest shift of the frames shown [pixels per frame]."""
+
+N_KEPT = 8
+"""Frames kept for probing."""
 
 
 class Probe(NamedTuple):

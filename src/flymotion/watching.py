@@ -21,8 +21,9 @@ from flymotion.ahead import ahead
 from flymotion.corpus import PatchStream, Pool, Survey, survey
 from flymotion.frames import FramePairs
 from flymotion.intake import BATCH
-from flymotion.learner import N_KEPT, MotionLearner
+from flymotion.learner import MotionLearner
 from flymotion.noise import whitening
+from flymotion.probing import N_KEPT
 from flymotion.video import Batch, Movie, VideoError
 from flymotion.viewing import view
 

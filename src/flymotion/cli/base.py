@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-__all__ = ["figure", "one_line_errors", "progress_bar", "table", "width"]
+__all__ = ["figure", "one_line_errors", "plain_warnings", "progress_bar", "table", "width"]
 
 
 class _Problem(click.ClickException):
@@ -28,6 +28,19 @@ def one_line_errors() -> Iterator[None]:
         if os.environ.get("FLYMOTION_TRACEBACK"):
             raise
         raise _Problem(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print warnings, such as of damaged frames, in one line each on stderr."""
+    import warnings
+
+    def show(message: Warning | str, *rest: Any, **more: Any) -> None:
+        click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 
-from flymotion.cli.base import one_line_errors, progress_bar, table
+from flymotion.cli.base import one_line_errors, plain_warnings, progress_bar, table
 
 __all__ = ["detect", "watch"]
 
@@ -25,9 +26,11 @@ def _reading(command: Callable) -> Callable:
         click.option(
             "--model", metavar="FILE", help='Detectors that "flymotion learn" wrote, instead of three-pixel ones.'
         ),
-        click.option("--start", default="0", help='First frame: a number, 250, or a time, "10.5s".'),
-        click.option("--stop", help="Where to end: before this frame or time."),
-        click.option("--stride", type=click.IntRange(min=1), default=1, help="Take every so-manieth frame."),
+        click.option("--start", metavar="N|Ts", default="0", help='First frame: a number, 250, or a time, "10.5s".'),
+        click.option("--stop", metavar="N|Ts", help="Where to end: before this frame or time."),
+        click.option(
+            "--stride", type=click.IntRange(min=1), default=1, help="Take every k-th frame only.", metavar="K"
+        ),
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
         click.option("--downsample", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
     ]
@@ -67,7 +70,7 @@ def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: A
     """
     from flymotion import detecting, plots
 
-    with one_line_errors(), _plain_warnings():
+    with one_line_errors(), plain_warnings():
         found = detecting.detect(video, **reading)
         out.mkdir(parents=True, exist_ok=True)
         sinks: list[Any] = [detecting.MotionTable(out / "global-motion.csv", found)]
@@ -89,8 +92,9 @@ def _run(found: Any, sinks: Iterable[Any]) -> float:
     begun = ended = time.perf_counter()
     with ExitStack() as stack, progress_bar("detecting") as progress:
         opened = [stack.enter_context(sink) for sink in sinks]
-        with suppress(KeyboardInterrupt):
-            for detection in found:
+        interrupts = stack.enter_context(_Interrupts())
+        for detection in found:
+            with interrupts.held():
                 for sink in opened:
                     sink.write(detection)
                 ended = time.perf_counter()
@@ -99,6 +103,35 @@ def _run(found: Any, sinks: Iterable[Any]) -> float:
                 if detection.number % EVERY == 0:
                     progress(detection.number, found.movie.n_frames_estimate)
     return ended - begun
+
+
+class _Interrupts:
+    """Ends the ``with`` statement at Ctrl-C; while it is held, when it is let go, so that no step is left half done."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._held = self._due = False
+        self._before = signal.signal(signal.SIGINT, self._come)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
+        """End."""
+        signal.signal(signal.SIGINT, self._before)
+        return kind is KeyboardInterrupt
+
+    def _come(self, number: int, frame: Any) -> None:
+        self._due = True
+        if not self._held:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold interrupts."""
+        self._held = True
+        yield
+        self._held = False
+        if self._due:
+            raise KeyboardInterrupt
 
 
 def _summarise(movie: Any, trace: Any, seconds: float) -> None:
@@ -124,19 +157,6 @@ def _mean(values: Any) -> str:
     return f"{values.mean():+.3g}" if values.size else "-"
 
 
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print warnings, of damaged frames, in one line each."""
-    import warnings
-
-    def show(message: Warning | str, *rest: Any, **more: Any) -> None:
-        click.echo(f"Warning: {message}", err=True)
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield
-
-
 @click.command()
 @click.argument("video", metavar="VIDEO|CAMERA")
 @_reading
@@ -144,13 +164,13 @@ def _plain_warnings() -> Iterator[None]:
 def watch(video: str, max_frames: int | None, **reading: Any) -> None:
     """Watch motion live, in VIDEO, at its own rate, or in front of a camera (camera:0).
 
-    Arrows show where each part of the frame moves. Where the output is not a terminal, prints a line once a second of
-    video, as fast as that can be done. Ctrl-C ends it.
+    Arrows show where each part of the frame moves, or with a model the direction that its detectors see. Where the
+    output is not a terminal, prints a line once a second of video, as fast as that can be done. Ctrl-C ends it.
     """
     from flymotion import detecting
     from flymotion.cli import terminal
 
-    with one_line_errors(), _plain_warnings():
+    with one_line_errors(), plain_warnings():
         found = detecting.detect(video, max_frames=max_frames, **reading)
         show = terminal.Screen(found) if sys.stdout.isatty() else terminal.Lines(found)
         terminal.play(found, show)

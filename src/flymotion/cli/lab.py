@@ -91,7 +91,8 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
     The experiments are local, summed, direction, frequency, velocity, contrast, duration, apparent-motion, reverse-phi,
     gliders and edges.
 
-    Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT.
+    Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT. Beside a
+    recording a model's responses are half-wave rectified, as the outputs of its network are.
     """
     from flymotion import plots
     from flymotion.tuning import EXPERIMENTS, experiment
@@ -112,7 +113,7 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
                 plots.draw_tuning(results).savefig(path.with_suffix(".png"), dpi=150)
                 click.echo(f"{path}\n{path.with_suffix('.png')}")
         if recorded is not None:
-            _beside(made, recorded, out / f"{stem}-recording.png")
+            _beside(_detector(detector, rectify=True), recorded, out / f"{stem}-recording.png")
 
 
 def _recording(source: str) -> Any:
@@ -132,11 +133,11 @@ def _beside(detector: Any, recorded: Any, path: Path) -> None:
         [
             ("cell", "left"),
             ("correlation", "right"),
-            ("of a cosine", "right"),
+            ("a cosine's", "right"),
             ("half-width [deg]", "right"),
-            ("model's", "right"),
+            ("model's [deg]", "right"),
             ("DSI", "right"),
-            ("model's", "right"),
+            ("model's DSI", "right"),
         ],
         [
             [str(cell), *(figure(float(both[name].sel(cell=cell))) for name in measured)]
@@ -212,8 +213,8 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
         writer.writerows([name, *numbers.values()] for name, numbers in units)
 
 
-def _detector(name: str) -> Any:
-    """Return a detector by its name, or of a model file."""
+def _detector(name: str, **options: Any) -> Any:
+    """Return a detector by its name, or of a model file, with options of :func:`flymotion.detectors.of_learner`."""
     from flymotion import models
     from flymotion.detectors import DETECTORS, of_learner
 
@@ -222,4 +223,4 @@ def _detector(name: str) -> Any:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(models.load(name))
+    return of_learner(models.load(name), **options)

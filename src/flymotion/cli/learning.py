@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flymotion.cli.base import one_line_errors, progress_bar, table
+from flymotion.cli.base import one_line_errors, plain_warnings, progress_bar, table
 
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
@@ -49,7 +49,7 @@ def learn(
     """
     from flymotion import learning, models, plots
 
-    with one_line_errors():
+    with one_line_errors(), plain_warnings():
         with progress_bar("learning") as progress:
             learner = learning.learn(
                 sources,
@@ -63,7 +63,7 @@ def learn(
             )
             detectors = learning.describe(learner)
         out.mkdir(parents=True, exist_ok=True)
-        titles = [f"{d.label} ({d.direction:.0f}°)" for d in detectors]
+        titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
         models.save(learner, out / "model.npz")
     table(
@@ -75,7 +75,7 @@ def learn(
             ("cos with derivative", "right"),
         ],
         [
-            [d.label, f"{d.direction:.0f}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
+            [d.label, f"{round(d.direction) % 360}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
             for d in detectors
         ],
     )

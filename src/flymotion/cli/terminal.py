@@ -6,6 +6,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +24,12 @@ UPDATES = 15.0
 
 WEAK = 0.25
 """Strength, relative to the scale's end, below which a cell shows no arrow."""
+
+FIRM = 0.2
+"""Confidence below which a cell shows no velocity."""
+
+SLOWEST = 0.03
+"""Speed below which a cell shows none [pixels per frame]."""
 
 GREYS = 8
 """Levels of the image behind arrows."""
@@ -45,7 +52,12 @@ def play(found: Any, show: Any) -> None:
         pass
     except BrokenPipeError:
         return
-    click.echo(f"{n} frames in {clock.elapsed:.1f} s, {clock.mean_rate:.1f} frames/s{_own(found.movie)}")
+    with suppress(BrokenPipeError):
+        click.echo(f"{n} frames in {clock.elapsed:.1f} s, {_in_words(clock.mean_rate)}{_own(found.movie)}")
+
+
+def _in_words(rate: float) -> str:
+    return f"{rate:.1f} frames/s" if math.isfinite(rate) else "- frames/s"
 
 
 def _own(movie: Any) -> str:
@@ -65,7 +77,7 @@ class _Clock:
     def tick(self, stamp: float) -> bool:
         """Wait until a frame is due; return whether it is late."""
         now = time.perf_counter()
-        if self._n == 0:
+        if self._n < 2:  # before the first pair, kernels are loaded or compiled
             self._began, self._first = now, stamp
         wait = stamp - self._first - (now - self._began)
         if self.paced and wait > 0:
@@ -84,13 +96,13 @@ class _Clock:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the first frame."""
+        """Seconds since the first pair."""
         return self._last - self._began if self._n else 0.0
 
     @property
     def mean_rate(self) -> float:
-        """Frames per second since the first frame."""
-        return (self._n - 1) / self.elapsed if self.elapsed > 0 else math.nan
+        """Frames per second since the first pair."""
+        return (self._n - 2) / self.elapsed if self.elapsed > 0 else math.nan
 
 
 def _told(detection: Any, rate: float) -> str:
@@ -99,8 +111,8 @@ def _told(detection: Any, rate: float) -> str:
     told = "new clip" if detection.cut else "no texture"
     if math.isfinite(detection.motion.x):
         x, y, rotation, looming, _ = detection.motion
-        told = f"x {x:+.2f}  y {y:+.2f} px  rotation {rotation:+.2f}°  looming {looming:+.4f}"
-    return f"{when}  {told}  {rate:.1f} frames/s"
+        told = f"x {x:+z.2f}  y {y:+z.2f} px  rotation {rotation:+z.2f}°  looming {looming:+z.4f}"
+    return f"{when}  {told}  {_in_words(rate)}"
 
 
 class Lines:
@@ -109,7 +121,8 @@ class Lines:
     paced = False
 
     def __init__(self, found: Any) -> None:
-        self._every = max(1, round(found.movie.rate or RECENT))
+        self._every = max(1, round(found.movie.rate or RECENT))  # frames, where they have no times
+        self._next = math.nan
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -122,7 +135,12 @@ class Lines:
 
     def update(self, detection: Any, rate: float, late: bool) -> None:
         """Print a line if it is time."""
-        if detection.number % self._every == 0 and detection.number:
+        if math.isnan(detection.time):
+            due = detection.number % self._every == 0 and detection.number > 0
+        else:
+            due = detection.time >= self._next
+            self._next = detection.time + 1 if due or math.isnan(self._next) else self._next
+        if due:
             click.echo(_told(detection, rate))
 
 
@@ -138,6 +156,7 @@ class Screen:
         from flymotion.overlay.colours import RoundScale
 
         self._angles = found.angles
+        self._look = _velocity if found.field.detectors is None else self._responses
         self._scale = RoundScale()
         self._console = Console()
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
@@ -168,14 +187,27 @@ class Screen:
         image = np.clip(_averaged(detection.image[None], shape)[0] * GREYS / 256, 0, GREYS - 1).astype(int)
         marks = np.full(shape, -1)
         if detection.field is not None:
-            from flymotion.overlay.pooling import preferred
-
-            angles, strength = preferred(_averaged(detection.field.directions, shape), self._angles)
-            strength = np.sqrt(strength)
+            angles, strength = self._look(detection.field, shape)
             shown = strength > WEAK * (self._scale.update(strength) or 1)
             marks[shown] = np.round(angles[shown] / 45).astype(int) % len(ARROWS)
         lines = zip(marks.tolist(), image.tolist(), strict=True)
         return [[_cell(mark, grey) for mark, grey in zip(*line, strict=True)] for line in lines]
+
+    def _responses(self, field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the direction [deg] that detectors' responses add up to in each cell, and how strongly."""
+        from flymotion.overlay.pooling import preferred
+
+        angles, strength = preferred(_averaged(field.directions, shape), self._angles)
+        return angles, np.sqrt(strength)
+
+
+def _velocity(field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the direction [deg] and speed of each cell; 0 where there is too little to see, or nothing moves."""
+    velocity, confidence = field.velocity, field.confidence
+    *weighted, sure = _averaged(np.stack([*(velocity * confidence), confidence]), shape)
+    right, down = np.stack(weighted) / np.maximum(sure, 1e-9)
+    speed = np.hypot(right, down)
+    return np.degrees(np.arctan2(-down, right)), np.where((sure > FIRM) & (speed > SLOWEST), speed, 0)
 
 
 class _Picture:

@@ -44,7 +44,7 @@ class ZarrFields:
         try:
             import zarr
         except ImportError as error:
-            raise ValueError(f"{path}: zarr is not installed; pip install zarr, or choose npz") from error
+            raise ValueError(f"{path}: zarr is not installed; pip install 'flymotion[zarr]', or choose npz") from error
         self.path = Path(path)
         group = zarr.open_group(str(path), mode="w")
         group.attrs.update(angles=detecting.angles.tolist(), scale=detecting.scale)
@@ -103,7 +103,7 @@ class NpzFields:
     ) -> None:
         """Write what there is."""
         columns: dict[str, Any] = {
-            name: np.stack([pair[name] for pair in self._kept]) if self._kept else np.zeros((0, *rest), dtype)
+            name: np.stack([pair.pop(name) for pair in self._kept]) if self._kept else np.zeros((0, *rest), dtype)
             for name, rest, dtype in _layout(self._detecting)
         }
         with self.path.open("wb") as file:

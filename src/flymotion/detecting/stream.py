@@ -48,7 +48,7 @@ class Detection(NamedTuple):
     motion : GlobalMotion
         In pixels of the source.
     responses : ndarray, shape (n_directions,)
-        Mean response of the detectors of each direction, over every so-manieth row of the field [grey levels squared].
+        Mean response of the detectors of each direction, over every k-th row of the field [grey levels squared].
     """
 
     number: int
@@ -70,7 +70,7 @@ class Detecting:
         The frames.
     field : MotionField
         The detectors.
-    eye : int or None
+    view_scale : int or None
         Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
     downsample : int
         How much they had been reduced before.
@@ -78,7 +78,7 @@ class Detecting:
 
     movie: Movie
     field: MotionField
-    eye: int | None
+    view_scale: int | None
     downsample: int
 
     @property
@@ -89,12 +89,12 @@ class Detecting:
     @property
     def scale(self) -> int:
         """Side of what is one pixel of the field [pixels of the source]."""
-        return (self.eye or 1) * self.downsample
+        return (self.view_scale or 1) * self.downsample
 
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the fields."""
-        return _reduced(self.movie.shape, self.eye)
+        return _reduced(self.movie.shape, self.view_scale)
 
     def __iter__(self) -> Iterator[Detection]:
         """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
@@ -112,7 +112,7 @@ class Detecting:
 
     def _seen(self, frame: Frame) -> np.ndarray:
         """Return a frame as a model saw those that it learned from."""
-        return frame.image if self.eye is None else view(frame.image[None], self.eye)[0]
+        return frame.image if self.view_scale is None else view(frame.image[None], self.view_scale)[0]
 
     def _detection(self, number: int, frame: Frame, field: Field) -> Detection:
         assert field.directions is not None and field.velocity is not None and field.confidence is not None
@@ -136,7 +136,8 @@ def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None 
         Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
         as those that it learned from.
     **options : Any
-        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others.
+        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
+        pair bridges an edit unless ``edits`` is ``"keep"``.
 
     Returns
     -------
@@ -147,6 +148,8 @@ def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None 
     ------
     VideoError
         A source that cannot be read, or frames too small for the detectors.
+    ValueError
+        Flat frames; options out of range.
     ModelError
         A model that cannot be read, or has not learned directions of motion in the plane from square patches.
 
@@ -162,14 +165,12 @@ def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None 
     >>> [(step.number, step.time, step.cut) for step in steps[:2]], round(steps[1].motion.x, 1)
     ([(0, 0.0, True), (1, 0.04, False)], 1.0)
     """
-    detectors, eye = (None, None) if model is None else _learned(model)
-    movie = open_movie(source, **options)
-    if len(movie.shape) != 2:
-        raise VideoError(f"{movie.name}: frames have shape {movie.shape}; expected (height, width)")
-    shape, least = _reduced(movie.shape, eye), 3 if detectors is None else detectors.shape[0]
+    detectors, view_scale = (None, None) if model is None else _learned(model)
+    movie = open_movie(source, **{"edits": "split"} | options)
+    shape, least = _reduced(movie.shape, view_scale), 3 if detectors is None else detectors.shape[0]
     if min(shape) < least:
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
-    return Detecting(movie, MotionField(detectors, outputs=OUTPUTS), eye, options.get("downsample", 1))
+    return Detecting(movie, MotionField(detectors, outputs=OUTPUTS), view_scale, options.get("downsample", 1))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

@@ -45,7 +45,7 @@ class MotionTable:
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
         self.path = Path(path)
-        self._names = [f"response{k}_{angle % 360:.0f}deg" for k, angle in enumerate(detecting.angles, 1)]
+        self._names = [f"response{k}_{round(angle) % 360}deg" for k, angle in enumerate(detecting.angles, 1)]
 
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
@@ -110,10 +110,12 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         Another table.
     """
     with open(path, newline="", encoding="utf-8") as file:
-        names, *rows = csv.reader(file)
-    if tuple(names[: len(COLUMNS)]) != COLUMNS:
-        raise ValueError(f"{path}: has columns {', '.join(names)}; expected {', '.join(COLUMNS)}, ...")
-    table = np.array([[float(cell or "nan") for cell in row] for row in rows]).reshape(-1, len(names))
+        rows = csv.reader(file)
+        names = next(rows, [])
+        if tuple(names[: len(COLUMNS)]) != COLUMNS:
+            raise ValueError(f"{path}: has columns {', '.join(names)}; expected {', '.join(COLUMNS)}, ...")
+        cells = (float(cell or "nan") for row in rows for cell in row)  # one by one: hours are millions
+        table = np.fromiter(cells, dtype=float).reshape(-1, len(names))
     time, frame, cut, x, y, rotation, looming, support = table.T[: len(COLUMNS)]
     translation = np.stack([x, y], axis=1)
     return Trace(time, frame.astype(int), cut == 1, translation, rotation, looming, support, table[:, len(COLUMNS) :])

@@ -41,6 +41,9 @@ TYPES = ("T4", "T5")
 WAVELENGTH = 30.0
 """Of the gratings that are compared with [deg]."""
 
+MADE = "made"
+"""Stands for the videos that are made."""
+
 FILMED = (96, 128)
 """Height and width of a video that is made [pixels]."""
 
@@ -95,7 +98,7 @@ class Tuned(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """What was learned of each video, a seed after the other; by the name of the video."""
+    """What was learned of each video, a seed after the other; by the path of the video, or :data:`MADE`."""
 
     config: Config
     tuned: dict[str, list[Tuned]]
@@ -112,7 +115,7 @@ def jobs(config: Config) -> list[partial[Any]]:
 
 def run(config: Config, each: Each = in_turn) -> Result:
     """Learn from every video and seed, and show gratings to what was learned."""
-    names = [Path(video).stem for video in config.videos] or ["made"]
+    names = list(config.videos) or [MADE]
     tuned = iter(each(jobs(config)))
     return Result(config, {name: [next(tuned) for _ in range(config.n_seeds)] for name in names})
 
@@ -229,4 +232,4 @@ def _worst(result: Result, measure: Measure, which: Callable[..., float]) -> flo
 def _by_video(result: Result, measure: Measure) -> str:
     """Return the range over seeds of each video, in words."""
     ranges = {name: [measure(one) for one in some] for name, some in result.tuned.items()}
-    return "; ".join(f"{name} {min(found):.3g} to {max(found):.3g}" for name, found in ranges.items())
+    return "; ".join(f"{Path(name).stem} {min(found):.3g} to {max(found):.3g}" for name, found in ranges.items())

@@ -1,11 +1,11 @@
 r"""The compiled kernels of learned detectors; :mod:`flymotion.field.forms` says what they compute.
 
-A row of patches is worked on in tiles of columns, and all modes of a tile stay in the processor's cache: first the
-vertical modes of its patches, then of each that is needed the horizontal ones. Loops over a tile have a fixed number
-of steps, a few columns more than are used, so that nothing is left over for a slower loop.
+A band of rows is worked on in strips of columns, from top to bottom, so that all that is kept of a strip stays in the
+processor's cache: the last rows, their horizontal modes, and the vertical modes of the patches.
 
 A cosine mode is even or odd. Five of them, three even and two odd, are computed together from five taps: two pairs,
-of which sums and differences are taken first, and the middle one. What a block lacks has the weight 0.
+of which sums and differences are taken first, and the middle one. What a block lacks has the weight 0. Along a line no
+modes are needed: its form is written in the sums and differences themselves.
 """
 
 from __future__ import annotations
@@ -17,36 +17,39 @@ from flymotion.field._memory import aligned
 
 __all__ = ["BLOCK", "N_EVEN", "patch_scratch", "respond_band"]
 
-ROW = 144
-"""Columns of a tile with its margin: an odd number of cache lines, so that rows don't share their places."""
+ROW = 1040
+"""Most columns of a strip with its margin: an odd number of cache lines, so that rows don't share their places."""
+
+VECTOR = 16
+"""Loops over a strip take a multiple of so many columns, a few more than are used: nothing is left for slower steps."""
 
 N_EVEN, BLOCK = 3, 5
 """Even modes, and modes, that are computed together."""
 
 
-def patch_scratch(size, n_vertical, n_blocks, n_components, width):
-    """Make room for a worker: dt and m of the patches' rows, twice; vertical modes; all modes; components; a sum."""
-    stride = -(-(width + ROW) // 32) * 32 + 16
-    pixels = aligned(2, 2 * size, stride)
-    vertical = aligned((2 * n_blocks * BLOCK + 1) * ROW)
-    modes = aligned(n_vertical * n_blocks * BLOCK, ROW)
-    return pixels, pixels.reshape(2, -1), vertical, modes, modes.ravel(), aligned(n_components, ROW), aligned(ROW)
+def patch_scratch(size, n_vertical, n_in, n_blocks, n_components):
+    """Make room for a worker: dt and m of rows, twice; modes along x; taps along y; modes along y, both; sums."""
+    n_modes = n_blocks * BLOCK
+    pixels, across = aligned(2, (2 * size + 1) * ROW), aligned(size * 2 * n_modes * ROW)
+    vertical, modes = aligned((2 * n_modes + 1) * ROW), aligned(n_vertical * n_modes, ROW)
+    sums = aligned(n_components, ROW), aligned(ROW)
+    return pixels, across, np.zeros((n_in, 5), int), vertical, modes, modes.ravel(), *sums
 
 
 @_compiled(**PART, **SUMS)
-def _take_row(before, after, y, size, pixels):
+def _take_row(before, after, slot, size, pixels):
     """Write a row of dt and m to two places, so that the rows of a patch always follow each other."""
-    for slot in range(y % size, 2 * size, size):
-        a, b, dt, m = before[y], after[y], pixels[0, slot], pixels[1, slot]
-        for i in range(len(a)):
-            p, q = np.float32(a[i]), np.float32(b[i])
+    for place in range(slot, 2 * size, size):
+        dt, m = pixels[0, place * ROW :], pixels[1, place * ROW :]
+        for i in range(len(before)):
+            p, q = np.float32(before[i]), np.float32(after[i])
             dt[i] = q - p
             m[i] = np.float32(0.5) * (p + q)
 
 
 @_compiled(**PART, **SUMS)
-def _transform(source, step, reach, taps, out):
-    """Write the modes of a tile of windows, whose numbers are ``step`` apart in the source, end to end."""
+def _transform(source, step, reach, taps, out, n):
+    """Write the modes of a strip of windows, whose numbers are ``step`` apart in the source, end to end."""
     zero = np.float32(0)
     for block in range(len(taps)):
         to = out[block * BLOCK * ROW : (block + 1) * BLOCK * ROW]
@@ -56,7 +59,7 @@ def _transform(source, step, reach, taps, out):
             d, e = source[at[3] * step :], source[at[4] * step :]
             p0, q0, r0, p1, q1, r1, p2, q2, r2 = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]
             s3, t3, s4, t4 = w[9], w[10], w[11], w[12]
-            for i in range(ROW):
+            for i in range(n):
                 p, q, r = a[i] + e[i], b[i] + d[i], c[i]
                 s, t = a[i] - e[i], b[i] - d[i]
                 to[i] = (to[i] if j else zero) + (p0 * p + q0 * q + r0 * r)
@@ -67,7 +70,7 @@ def _transform(source, step, reach, taps, out):
 
 
 @_compiled(**PART, **SUMS)
-def _add_products(row, change, modes, terms, weights):
+def _add_products(row, change, modes, terms, weights, n):
     """Add the products of a mode of dt with up to four modes of m."""
     count = len(terms)
     a, p = modes[terms[0]], weights[0]
@@ -75,46 +78,66 @@ def _add_products(row, change, modes, terms, weights):
     c, r = (modes[terms[2]], weights[2]) if count > 2 else (a, p)
     if count > 3:
         d, s = modes[terms[3]], weights[3]
-        for i in range(ROW):
+        for i in range(n):
             row[i] += change[i] * ((p * a[i] + q * b[i]) + (r * c[i] + s * d[i]))
     elif count > 2:
-        for i in range(ROW):
+        for i in range(n):
             row[i] += change[i] * (p * a[i] + q * b[i] + r * c[i])
     elif count > 1:
-        for i in range(ROW):
+        for i in range(n):
             row[i] += change[i] * (p * a[i] + q * b[i])
     else:
-        for i in range(ROW):
+        for i in range(n):
             row[i] += change[i] * (p * a[i])
 
 
 @_compiled(**PART, **SUMS)
-def _add_line(row, modes, of, w):
-    """Add the products of even modes of dt with odd ones of m, and the other way round, of two blocks."""
-    d0, d1, d2, d3, d4 = modes[of[0]], modes[of[1]], modes[of[2]], modes[of[3]], modes[of[4]]
-    m0, m1, m2, m3, m4 = modes[of[5]], modes[of[6]], modes[of[7]], modes[of[8]], modes[of[9]]
-    w03, w04, w13, w14, w23, w24 = w[0], w[1], w[2], w[3], w[4], w[5]
-    w30, w31, w32, w40, w41, w42 = w[6], w[7], w[8], w[9], w[10], w[11]
-    for i in range(ROW):
-        even = d0[i] * (w03 * m3[i] + w04 * m4[i]) + d1[i] * (w13 * m3[i] + w14 * m4[i])
-        odd = d3[i] * (w30 * m0[i] + w31 * m1[i] + w32 * m2[i]) + d4[i] * (w40 * m0[i] + w41 * m1[i] + w42 * m2[i])
-        row[i] += (even + d2[i] * (w23 * m3[i] + w24 * m4[i])) + odd
+def _add_singles(components, singles, modes, n):
+    """Add the single terms."""
+    groups, starts, terms, weights = singles
+    for g in range(len(groups)):
+        row, change = components[groups[g, 0]], modes[groups[g, 1]]
+        for k in range(starts[g], starts[g + 1], 4):
+            some = slice(k, min(k + 4, starts[g + 1]))
+            _add_products(row, change, modes, terms[some], weights[some], n)
 
 
 @_compiled(**PART, **SUMS)
-def _mix(components, mixture, rectified, total, out):
-    """Write one output, a mixture of components, whose number is even."""
+def _add_line(row, dt, m, of_dt, of_m, w, n):
+    """Add the products of even modes of dt with odd ones of m, and the other way round, of a block of taps each."""
+    a, b, c, d, e = dt[of_dt[0] :], dt[of_dt[1] :], dt[of_dt[2] :], dt[of_dt[3] :], dt[of_dt[4] :]
+    A, B, C, D, E = m[of_m[0] :], m[of_m[1] :], m[of_m[2] :], m[of_m[3] :], m[of_m[4] :]
+    p0, q0, r0, p1, q1, r1 = w[0], w[1], w[2], w[3], w[4], w[5]
+    P0, Q0, R0, P1, Q1, R1 = w[6], w[7], w[8], w[9], w[10], w[11]
+    for i in range(n):
+        p, q, s, t = a[i] + e[i], b[i] + d[i], a[i] - e[i], b[i] - d[i]
+        P, Q, S, T = A[i] + E[i], B[i] + D[i], A[i] - E[i], B[i] - D[i]
+        even = S * (p0 * p + q0 * q + r0 * c[i]) + T * (p1 * p + q1 * q + r1 * c[i])
+        odd = s * (P0 * P + Q0 * Q + R0 * C[i]) + t * (P1 * P + Q1 * Q + R1 * C[i])
+        row[i] += even + odd
+
+
+@_compiled(**PART, **SUMS)
+def _add_lines(components, lines, modes, places, n):
+    """Add the forms along one axis, of modes of the other; taps of dt and m are at ``places``."""
+    line_of, line_modes, weights = lines
+    for k in range(len(line_of)):
+        row, dt, m = components[line_of[k]], modes[line_modes[k, 0] * ROW :], modes[line_modes[k, 1] * ROW :]
+        for i in range(len(places)):
+            for j in range(len(places)):
+                _add_line(row, dt, m, places[i], places[j], weights[k, i, j], n)
+
+
+@_compiled(**PART, **SUMS)
+def _mix(components, mixture, floor, total, out, n):
+    """Write one output, a mixture of components, whose number is even, but no less than a floor."""
     zero = np.float32(0)
     for k in range(0, len(components), 2):
         a, b, p, q = components[k], components[k + 1], mixture[k], mixture[k + 1]
-        for i in range(ROW):
+        for i in range(n):
             total[i] = (total[i] if k else zero) + (p * a[i] + q * b[i])
-    if rectified:
-        for i in range(len(out)):
-            out[i] = total[i] if total[i] > zero else zero
-    else:
-        for i in range(len(out)):
-            out[i] = total[i]
+    for i in range(len(out)):
+        out[i] = total[i] if total[i] > floor else floor
 
 
 @_compiled(**PART, **SUMS)
@@ -132,28 +155,28 @@ def _clear_margins(out, first, last, size):
 
 
 @_compiled(**PART, **SUMS)
-def _write_modes(rows, first, stride, reach, taps, vertical_modes, vertical, modes):
-    """Write the modes in use of a tile of patches, whose first pixels begin at ``first``."""
-    size = len(taps) * BLOCK * ROW
+def _write_modes(pixels, first, step, reach, taps, out, n):
+    """Write the modes of dt, then those of m, of a strip of windows."""
     for which in range(2):
-        _transform(rows[which, first:], stride, reach, taps, vertical[which * size :])
-    for k in range(len(vertical_modes)):
-        _transform(vertical[vertical_modes[k] * ROW :], 1, reach, taps, modes[k * size :])
+        _transform(pixels[which, first:], step, reach, taps, out[which * len(taps) * BLOCK * ROW :], n)
 
 
 @_compiled(**PART, **SUMS)
-def _write_components(lines, singles, modes, components):
-    """Write the bilinear form of each component."""
-    line_of, line_modes, line_weights = lines
-    groups, starts, terms, weights = singles
+def _write_components(form, top, scratch, n):
+    """Write the bilinear form of each component, for patches whose first row is in slot ``top``."""
+    size, reach, taps, lines, vertical_modes, singles, _, _ = form
+    pixels, across, places, vertical, modes, flat_modes, components, _ = scratch
+    n_modes = len(taps) * BLOCK * ROW
+    for i in range(len(reach)):
+        for j in range(5):
+            places[i, j] = (top + reach[i, j]) % size * 2 * n_modes
     components[:] = np.float32(0)
-    for k in range(len(line_of)):
-        _add_line(components[line_of[k]], modes, line_modes[k], line_weights[k])
-    for g in range(len(groups)):
-        row, change = components[groups[g, 0]], modes[groups[g, 1]]
-        for k in range(starts[g], starts[g + 1], 4):
-            some = slice(k, min(k + 4, starts[g + 1]))
-            _add_products(row, change, modes, terms[some], weights[some])
+    _write_modes(pixels, top * ROW, ROW, reach, taps, vertical, n)
+    _add_lines(components, lines[0], vertical, reach, n)
+    _add_lines(components, lines[1], across, places, n)
+    for k in range(len(vertical_modes)):
+        _transform(vertical[vertical_modes[k] * ROW :], 1, reach, taps, flat_modes[k * n_modes :], n)
+    _add_singles(components, singles, modes, n)
 
 
 @_compiled(**SUMS)
@@ -163,26 +186,30 @@ def respond_band(before, after, first, last, form, outputs, scratch):
     ``form`` is that of :class:`flymotion.field.forms.Form`, outputs (directions, opponent), of height 0 where not
     wanted.
     """
-    size, reach, taps, vertical_modes, lines, singles, mixture, axes = form
+    size, reach, taps, lines, _, _, mixture, axes = form
     directions, opponent = outputs
-    pixels, rows, vertical, modes, modes_flat, components, total = scratch
+    pixels, across, _, _, _, _, components, total = scratch
     height, width = before.shape
-    stride, centre, step = pixels.shape[2], size // 2, ROW - size + 1
+    centre, n_modes, columns = size // 2, len(taps) * BLOCK * ROW, width - size + 1
     _clear_margins(directions, first, last, size)
     _clear_margins(opponent, first, last, size)
     start, stop = max(first - centre, 0), min(last - centre, height - size + 1)
-    if start >= stop or width < size:
+    if start >= stop or columns < 1:
         return
-    for y in range(start, start + size - 1):
-        _take_row(before, after, y, size, pixels)
-    for top in range(start, stop):
-        _take_row(before, after, top + size - 1, size, pixels)
-        for left in range(0, width - size + 1, step):
-            corner = top % size * stride + left
-            _write_modes(rows, corner, stride, reach, taps, vertical_modes, vertical, modes_flat)
-            _write_components(lines, singles, modes, components)
-            x, y, n = left + centre, top + centre, min(step, width - size + 1 - left)
+    n_strips = -(-columns // (ROW - size + 1))
+    step = -(-columns // n_strips)
+    n = -(-(step + size - 1) // VECTOR) * VECTOR
+    for left in range(0, columns, step):
+        right, x, to = left + step + size - 1, left + centre, min(left + step, columns) + centre
+        for bottom in range(start, stop + size - 1):
+            slot, y = bottom % size, bottom - size + 1 + centre
+            _take_row(before[bottom, left:right], after[bottom, left:right], slot, size, pixels)
+            if len(lines[1][0]):
+                _write_modes(pixels, slot * ROW, 1, reach, taps, across[2 * slot * n_modes :], n)
+            if bottom < start + size - 1:
+                continue
+            _write_components(form, (bottom + 1) % size, scratch, n)
             for k in range(len(directions) if directions.shape[1] else 0):
-                _mix(components, mixture[k], True, total, directions[k, y, x : x + n])
+                _mix(components, mixture[k], np.float32(0), total, directions[k, y, x:to], n)
             for k in range(len(opponent) if opponent.shape[1] else 0):
-                _mix(components, axes[k], False, total, opponent[k, y, x : x + n])
+                _mix(components, axes[k], np.float32(-np.inf), total, opponent[k, y, x:to], n)

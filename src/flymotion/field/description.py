@@ -65,8 +65,8 @@ class MotionField:
     uncorrelated: few products of a mode of the change with a mode of the intensity make most of the response, above all
     those of modes that differ along one axis only (:mod:`flymotion.field.forms`). Of filters learned from
     scikit-learn's photographs, on four photographs that move by up to 0.4 pixels, the rectified responses have a median
-    correlation of 0.987 with the exact ones for patches of 5 x 5 pixels (least: 0.976), and of 0.983 for 7 x 7 (least:
-    0.953); of filters of 9 x 9 that were learned from a video, of 0.997 (least: 0.995). One kernel for all positions
+    correlation of 0.987 with the exact ones for patches of 5 x 5 pixels (least: 0.976), and of 0.988 for 7 x 7 (least:
+    0.976); of filters of 9 x 9 that were learned from a video, of 0.996 (least: 0.994). One kernel for all positions
     (the Toeplitz part of A), then a product and a window's sum, has a median of 0.77 and 0.80: learned rows at the
     patch's border differ from those inside.
 

@@ -7,12 +7,12 @@ nearly all, and these to where few terms have most of the variance (varimax), wh
 
 A derivative along x leaves the mode along y alone and pairs even modes along x with odd ones. So most of what was
 learned is in a few *lines*: terms whose modes differ along one axis only, and in parity there. They are evaluated
-together. Where they are not enough, as for a rotation, the largest other terms are added one by one.
+together, as a form in the mode's pixels along that axis. Where lines are not enough, as for a rotation, the largest
+other terms are added one by one.
 """
 
 from __future__ import annotations
 
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +23,11 @@ from flymotion.generators import Generators
 
 __all__ = ["Form"]
 
-LINE = 0.002
-"""Share of the variance of all components from which on the terms of a line are kept."""
+LINE = 0.005
+"""Share of the variance of all components from which on a line is kept."""
 
-KEPT = 0.93
-"""Share of the variance up to which single terms, the largest, are kept too."""
+ENOUGH, KEPT = 0.8, 0.93
+"""Share of the variance that lines are enough from; and if they are not, up to which single terms are kept too."""
 
 
 class Form(NamedTuple):
@@ -41,11 +41,12 @@ class Form(NamedTuple):
         Places of the taps of a block: two pairs about the middle one.
     taps : ndarray, shape (n_blocks, n_blocks_in, 13)
         Weights of the three even modes on two sums and the middle, and of the two odd ones on two differences.
+    lines : two tuples of ndarray, shapes (n_lines,), (n_lines, 2) and (n_lines, n_blocks_in, n_blocks_in, 12)
+        Of each line along x, and along y: component; modes of dx and of the intensity along the other axis; weights
+        of the blocks' taps: of sums of dx with both differences of the intensity, then of sums of the intensity with
+        both differences of dx.
     vertical : ndarray of int
-        Rows of the vertical modes in use; those of dx come before those of the intensity.
-    lines : tuple of ndarray, shapes (n_pairs,), (n_pairs, 10) and (n_pairs, 12)
-        Of each pair of blocks of modes along a line: component; modes of dx and of the intensity; weights, those of
-        even modes of dx with odd ones of the intensity before those of odd with even ones.
+        Vertical modes of the single terms; those of dx come before those of the intensity.
     singles : tuple of ndarray, shapes (n_groups, 2), (n_groups + 1,), (n_terms,) and (n_terms,)
         Of each group of single terms: component and mode of dx; its first term; and of each term, mode of the
         intensity and weight.
@@ -58,8 +59,8 @@ class Form(NamedTuple):
     size: int
     reach: np.ndarray
     taps: np.ndarray
+    lines: tuple[tuple[np.ndarray, ...], ...]
     vertical: np.ndarray
-    lines: tuple[np.ndarray, ...]
     singles: tuple[np.ndarray, ...]
     mixture: np.ndarray
     axes: np.ndarray
@@ -73,19 +74,21 @@ class Form(NamedTuple):
         modes = np.einsum("ai,bj->abij", basis, basis).reshape(size**2, size**2)
         contrast = _natural_contrast(modes, size)
         parts, mixture = _components((modes @ detectors.operators @ modes.T) * contrast)
-        lines, single = _all(parts) if exact else _chosen(parts, size)
-        used = (lines | single).any(axis=(1, 2))
-        lines, single, parts, mixture = lines[used], single[used], parts[used] / contrast, mixture[:, used]
+        lines, single = _all(parts, size) if exact else _chosen(parts, size)
+        used = lines.any(axis=(0, 2)) | single.any(axis=(1, 2))
+        lines, single, parts, mixture = lines[:, used], single[used], parts[used] / contrast, mixture[:, used]
         mixture = np.pad(mixture, ((0, 0), (0, mixture.shape[1] % 2)))
         angles = np.radians(detectors.directions())
         axes = np.stack([np.cos(angles), -np.sin(angles)]) @ mixture
-        vertical, rows = _rows(lines | single, size)
-        terms = _in_lines(parts * lines, rows, size), _in_groups(parts, single, rows)
-        return cls(size, *_blocks(basis), vertical, *terms, _single(mixture), _single(axes))
+        columns = _columns(size)
+        vertical, rows = _rows(single, size)
+        along = [_in_lines(*of, basis, columns) for of in zip(_along(parts, size), lines, strict=True)]
+        singles = _in_groups(parts, single, rows)
+        return cls(size, *_blocks(basis, columns), tuple(along), vertical, singles, _single(mixture), _single(axes))
 
-    def scratch(self, width: int) -> tuple[np.ndarray, ...]:
-        """Make room for a worker, for frames of a width."""
-        return patch_scratch(self.size, len(self.vertical), len(self.taps), self.mixture.shape[1], width)
+    def scratch(self) -> tuple[np.ndarray, ...]:
+        """Make room for a worker."""
+        return patch_scratch(self.size, len(self.vertical), len(self.reach), len(self.taps), self.mixture.shape[1])
 
 
 def _single(array: np.ndarray) -> np.ndarray:
@@ -105,32 +108,40 @@ def _varimax(rows: np.ndarray, steps: int = 100) -> np.ndarray:
     """Return the rotation after which the fourth powers of the entries sum to most."""
     Q = np.eye(len(rows))
     for _ in range(steps):
-        U, _, V = np.linalg.svd((Q @ rows) ** 3 @ rows.T)
+        turned = Q @ rows
+        U, _, V = np.linalg.svd((turned * turned * turned) @ rows.T)  # a power would take most of the time
         Q = U @ V
     return Q
 
 
-def _all(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(parts.shape, bool), np.ones(parts.shape, bool)
+def _along(parts: np.ndarray, size: int) -> np.ndarray:
+    """Return the terms along lines: axis, component, mode of the other axis, and modes of dx and of the intensity."""
+    grid = parts.reshape(-1, size, size, size, size)
+    return np.stack([np.einsum("kaiaj->kaij", grid), np.einsum("kibjb->kbij", grid)]) * _across(size)
+
+
+def _across(size: int) -> np.ndarray:
+    """Return which pairs of modes are of an even and an odd one."""
+    return (np.add.outer(np.arange(size), np.arange(size)) % 2).astype(bool)
+
+
+def _all(parts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((2, len(parts), size), bool), np.ones(parts.shape, bool)
 
 
 def _chosen(parts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which terms to keep as parts of lines, and which by themselves."""
+    """Return which lines to keep, shape (2, n_components, size), and which terms by themselves."""
     energy = parts**2 / max((parts**2).sum(), 1e-300)
-    lines = np.zeros(parts.shape, bool)
-    for line in _lines(size):
-        lines |= line & ((energy * line).sum(axis=(1, 2)) > LINE)[:, None, None]
-    missing = KEPT - energy[lines].sum()
-    rest = np.sort(energy[~lines])[::-1]
-    n = int(np.searchsorted(np.cumsum(rest), missing)) + 1 if missing > 0 else 0
-    return lines, ~lines & (energy >= rest[min(n, len(rest)) - 1]) & (n > 0)
-
-
-def _lines(size: int) -> list[np.ndarray]:
-    """Return the terms of each line: of modes that differ along x only, or y, one even there and the other odd."""
-    across = (np.add.outer(np.arange(size), np.arange(size)) % 2).astype(bool)
-    places = np.eye(size, dtype=bool)[:, :, None] * np.eye(size, dtype=bool)[:, None]
-    return [np.kron(a, b) for place in places for a, b in ((place, across), (across, place))]
+    shares = _along(energy, size).sum(axis=(3, 4))
+    lines = shares > LINE
+    rest = energy.copy()
+    grid = rest.reshape(-1, size, size, size, size)
+    for axis, c, place in np.argwhere(lines):
+        line = grid[c, place, :, place] if axis == 0 else grid[c, :, place, :, place]
+        line[_across(size)] = 0
+    held, sizes = shares[lines].sum(), np.sort(rest, axis=None)[::-1]
+    n = int(np.searchsorted(np.cumsum(sizes), KEPT - held))
+    return lines, (rest >= sizes[min(n, len(sizes) - 1)]) & (rest > 0) & (held < ENOUGH)
 
 
 def _place(mode: np.ndarray) -> np.ndarray:
@@ -141,24 +152,32 @@ def _place(mode: np.ndarray) -> np.ndarray:
     return np.where(mode % 2, places[1], places[0])
 
 
-def _blocks(basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ``reach`` and ``taps``, with the weight 0 for what a block lacks."""
-    size = len(basis)
-    n_blocks, n_in = _n_blocks(size), max(-(-(size // 2) // 2), 1)
-    reach, taps = np.zeros((n_in, 5), int), np.zeros((n_blocks, n_in, 13))
-    columns = [[-1] * 3 for _ in range(n_in)]  # taps that each weight is of: two pairs', the middle's
+def _columns(size: int) -> np.ndarray:
+    """Return the pixels whose weights a block's taps have, shape (n_blocks_in, 3): two pairs', the middle's; or -1."""
+    columns = np.full((max(-(-(size // 2) // 2), 1), 3), -1)
     for j in range(size // 2):
-        columns[j // 2][j % 2] = j
-        reach[j // 2, [j % 2, 4 - j % 2]] = j, size - 1 - j
+        columns[j // 2, j % 2] = j
     if size % 2:
-        columns[-1][2] = reach[-1, 2] = size // 2
+        columns[-1, 2] = size // 2
+    return columns
+
+
+def _blocks(basis: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``reach`` and ``taps``, with the weight 0 for what a block lacks."""
+    size, weights = len(basis), _halves(basis, columns)
+    mirrored = np.concatenate([columns, size - 1 - columns[:, 1::-1]], axis=1)
+    reach = np.where(columns[:, [0, 1, 2, 1, 0]] >= 0, mirrored, 0)
+    taps = np.zeros((_n_blocks(size), len(columns), 13))
     for mode in range(size):
         block, row = divmod(int(_place(np.array(mode))), BLOCK)
-        for j in range(n_in):
-            w = [basis[mode, c] if c >= 0 else 0.0 for c in columns[j]]
-            first, n = (3 * row, 3) if mode % 2 == 0 else (9 + 2 * (row - N_EVEN), 2)
-            taps[block, j, first : first + n] = w[:n]
+        first, n = (3 * row, 3) if mode % 2 == 0 else (9 + 2 * (row - N_EVEN), 2)
+        taps[block, :, first : first + n] = weights[mode, :, :n]
     return reach, _single(taps)
+
+
+def _halves(basis: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the weights of the modes on the taps of the blocks, shape (size, n_blocks_in, 3)."""
+    return np.where(columns >= 0, basis[:, columns], 0.0)
 
 
 def _n_blocks(size: int) -> int:
@@ -175,24 +194,17 @@ def _rows(kept: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return used // size * n_modes + _place(used % size), rows.reshape(2, size**2)
 
 
-def _in_lines(parts: np.ndarray, rows: np.ndarray, size: int) -> tuple[np.ndarray, ...]:
-    """List the terms along lines: component, modes and weights of each pair of blocks."""
-    along = np.full(_n_blocks(size) * BLOCK, -1)  # -1: a mode that the patch lacks
-    along[_place(np.arange(size))] = np.arange(size)
-    all_lines = [(size * place, 1) for place in range(size)] + [(place, size) for place in range(size)]
-    components, modes, weights = [], [], []
-    for first, step in all_lines:
-        for i, j in product(along.reshape(-1, BLOCK), repeat=2):
-            dx, m = first + step * np.maximum(i, 0), first + step * np.maximum(j, 0)
-            w = parts[:, dx[:, None], m] * ((i >= 0)[:, None] & (j >= 0))
-            even, odd = w[:, :N_EVEN, N_EVEN:], w[:, N_EVEN:, :N_EVEN]
-            w = np.concatenate([even.reshape(len(w), -1), odd.reshape(len(w), -1)], axis=1)
-            for c in np.flatnonzero(w.any(axis=1)):
-                components.append(c)
-                modes.append(np.concatenate([rows[0, dx], rows[1, m]]))
-                weights.append(w[c])
-    of = np.array(modes, int).reshape(-1, 2 * BLOCK)
-    return np.array(components, int), of, _single(np.reshape(weights, (-1, 12)))
+def _in_lines(terms: np.ndarray, kept: np.ndarray, basis: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """List the lines along an axis: component, modes of the other axis, and weights of taps."""
+    component, place = np.nonzero(kept)
+    halves = _halves(basis, columns)
+    even, odd = halves[::2], halves[1::2, :, :2]
+    w = terms[component, place]
+    of_even = np.einsum("lij,ipc,jqd->lpqdc", w[:, ::2, 1::2], even, odd)
+    of_odd = np.einsum("lij,ipd,jqc->lpqdc", w[:, 1::2, ::2], odd, even)
+    weights = np.stack([of_even, of_odd], axis=3).reshape(-1, len(columns), len(columns), 12)
+    modes = _place(place)[:, None] + [0, _n_blocks(len(basis)) * BLOCK]
+    return component, modes, _single(weights)
 
 
 def _in_groups(parts: np.ndarray, kept: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -207,14 +219,14 @@ def _in_groups(parts: np.ndarray, kept: np.ndarray, rows: np.ndarray) -> tuple[n
 def _natural_contrast(modes: np.ndarray, size: int) -> np.ndarray:
     """Return the product of the standard deviations of a mode's change and another's intensity, as in photographs.
 
-    Their covariance is taken to be exponential, seen through optics about a pixel wide; a change is that of small
+    Their covariance is taken to be exponential, seen through optics 1.4 pixels wide; a change is that of small
     motion any way.
     """
     rows, columns = np.divmod(np.arange(size**2), size)
     y, x = rows[:, None] - rows, columns[:, None] - columns
 
     def covariance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.exp(-np.sqrt(x**2 + y**2 + 1.0) / 8.0)
+        return np.exp(-np.sqrt(x**2 + y**2 + 2.0) / 8.0)
 
     h, noise, intensity = 0.25, 1e-4 * np.eye(size**2), covariance(x, y)
     moved = sum(covariance(x + a, y + b) for a, b in ((h, 0), (-h, 0), (0, h), (0, -h)))

@@ -79,9 +79,10 @@ class FieldStream:
         frame = _image(frame)
         if self._levels and frame.shape != self._levels[0].shape:
             raise ValueError(f"the frame has shape {frame.shape}, but the first had {self._levels[0].shape}")
+        own = self._own if self._levels else _arrays(self.field, frame.shape)
+        out = own if out is None else _checked(out, own)
         if not self._levels:
-            self._begin(frame)
-        out = self._own if out is None else _checked(out, self._own)
+            self._begin(frame, own)
         self._levels[0].take(frame)
         for finer, coarser in pairwise(self._levels):
             _halved(finer.frames[1], coarser.frames[1])
@@ -95,14 +96,12 @@ class FieldStream:
             level.powers.reverse()
         return out if ready else None
 
-    def _begin(self, frame: np.ndarray) -> None:
+    def _begin(self, frame: np.ndarray, own: Field) -> None:
         field, (height, width) = self.field, frame.shape
-        k = 4 if field.detectors is None else len(field.detectors)
-        shapes = ((k, height, width), (2, height, width), (2, height, width), (height, width))
-        wanted = [name in field.outputs for name in OUTPUTS]
-        self._own = Field(*(np.zeros(n, np.float32) if w else None for n, w in zip(shapes, wanted, strict=True)))
+        wanted = [part is not None for part in own]
+        self._own = own
         if wanted[3] and not wanted[2]:
-            self._aside = np.zeros(shapes[2], np.float32)
+            self._aside = np.zeros((2, height, width), np.float32)
         n_scales = field.scales if any(wanted[2:]) else 1
         self._levels = [_Level((height, width), frame.dtype, field.radius)]
         for _ in range(1, n_scales):
@@ -172,13 +171,21 @@ class _Level:
     def respond(self, form: Form, outputs: tuple[np.ndarray, ...]) -> None:
         """Write learned responses."""
         if not self._learned_scratch:
-            self._learned_scratch = [form.scratch(self.shape[1]) for _ in range(n_workers())]
+            self._learned_scratch = [form.scratch() for _ in range(n_workers())]
         before, after = self.frames
 
         def band(first: int, last: int, worker: int) -> None:
             respond_band(before, after, first, last, tuple(form), outputs, self._learned_scratch[worker])
 
         in_bands(band, self.shape[0])
+
+
+def _arrays(field: MotionField, shape: tuple[int, ...]) -> Field:
+    """Make room for what is asked for."""
+    k = 4 if field.detectors is None else len(field.detectors)
+    shapes = ((k, *shape), (2, *shape), (2, *shape), shape)
+    wanted = [name in field.outputs for name in OUTPUTS]
+    return Field(*(np.zeros(n, np.float32) if w else None for n, w in zip(shapes, wanted, strict=True)))
 
 
 def _halved(finer: np.ndarray, coarser: np.ndarray) -> None:

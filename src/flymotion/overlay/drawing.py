@@ -152,6 +152,6 @@ def _unit(image: Image, field: Field) -> tuple[float, float]:
 
 def _cells(image: Image, field: Field, n_rows: int) -> tuple[int, tuple[float, float]]:
     """Return the side of cells of which there are about so many rows [pixels of the field], and their size drawn."""
-    side = max(1, round(_shape(field)[0] / n_rows))
+    side = max(1, min(round(_shape(field)[0] / n_rows), *_shape(field)))
     x_unit, y_unit = _unit(image, field)
     return side, (side * x_unit, side * y_unit)

@@ -97,7 +97,7 @@ def add_name(image: Image, angle: float) -> None:
     from PIL.ImageDraw import Draw
 
     size, draw = _font_size(2 * image.height), Draw(image, "RGBA")
-    text = f"{angle % 360:.0f}°"
+    text = f"{round(angle) % 360}°"
     draw.rectangle([0, 0, 2.4 * size + draw.textlength(text, _font(size)), 1.7 * size], fill=SHADE)
     way = np.array([math.cos(math.radians(angle)), -math.sin(math.radians(angle))])
     middle = np.array([1.0, 0.85]) * size
@@ -149,7 +149,7 @@ def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
 def _lines(motion: GlobalMotion | None) -> list[str]:
     if motion is None:
         return ["new clip", ""]
-    x, y, rotation, looming = (f"{value:+.{digits}f}" for value, digits in zip(motion, (2, 2, 2, 4), strict=False))
+    x, y, rotation, looming = (f"{value:+z.{digits}f}" for value, digits in zip(motion, (2, 2, 2, 4), strict=False))
     return [f"x {x}  y {y} px", f"rot {rotation}°  loom {looming}"] if math.isfinite(motion.x) else ["no texture", ""]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _draw_cell(axes: Axes, result: Result, cell: str) -> None:
     first = next(iter(result.tuned.values()))[0].beside.sel(cell=cell)
     for k, (video, tuned) in enumerate(result.tuned.items()):
         curves = np.array([one.beside.model.sel(cell=cell).values for one in tuned])
-        axes.plot(first.direction, curves.mean(axis=0), color=f"C{k}", label=f"learned, {video} video")
+        axes.plot(first.direction, curves.mean(axis=0), color=f"C{k}", label=f"learned, {Path(video).stem} video")
         axes.fill_between(
             first.direction, curves.min(axis=0), curves.max(axis=0), color=f"C{k}", alpha=0.25, linewidth=0
         )

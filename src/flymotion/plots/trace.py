@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_trace"]
 
+LEAST = (0.1, 0.05, 0.001)
+"""Least reach of the panels' axes, so that nothing does not look like something."""
+
 PANELS = ("translation [px/frame]", "rotation [deg/frame]\n(counter-clockwise +)", "looming [1/frame]\n(approaching +)")
 
 
@@ -35,7 +38,9 @@ def draw_trace(trace: Trace) -> Figure:
         panels[0].plot(t, values, color=colour, linewidth=1, label=name)
     panels[1].plot(t, trace.rotation, color="C2", linewidth=1)
     panels[2].plot(t, trace.looming, color="C3", linewidth=1)
-    for axes, label in zip(panels, PANELS, strict=True):
+    for axes, label, least in zip(panels, PANELS, LEAST, strict=True):
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -least), max(high, least))
         axes.axhline(0, color="0.6", linewidth=0.6, zorder=0)
         axes.set_ylabel(label)
         for cut in t[trace.cut][1:]:

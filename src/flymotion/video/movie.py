@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.video.base import Grey, Reader, Shot, VideoError
+from flymotion.video.edits import is_edit, thumbnail
 from flymotion.video.luminance import luminance
 from flymotion.video.selection import Selection
 
@@ -116,11 +117,15 @@ class Movie:
             yield _batch(held)
 
     def _frames(self) -> Generator[Frame]:
-        n, cut, damaged = 0, True, False
+        n, cut, damaged, last = 0, True, False, np.zeros(())
         with closing(self._read(self._selection.entry)) as items:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):
-                    yield Frame(self._image(item.load(), n), item.time, cut)
+                    image = self._image(item.load(), n)
+                    if self._selection.split:
+                        seen = thumbnail(image)
+                        cut, last = cut or is_edit(last, seen), seen
+                    yield Frame(image, item.time, cut)
                     n, cut = n + 1, False
                     if n == self._selection.max_frames:
                         return

@@ -31,6 +31,7 @@ def open_movie(
     stride: int = 1,
     max_frames: int | None = None,
     duplicates: Literal["keep", "drop"] = "keep",
+    edits: Literal["keep", "split"] = "keep",
     crop: tuple[int, int, int, int] | None = None,
     downsample: int = 1,
     rate: float | None = None,
@@ -52,7 +53,7 @@ def open_movie(
         are counted from the first one that decodes; images and arrays by position. To count, all frames before are
         decoded; to a time, a video is entered at the key frame before.
     stride : int
-        Take every so-manieth frame, so that the frames of a pair are so many apart. At a cut the count begins anew: no
+        Take every k-th frame, so that the frames of a pair are so many apart. At a cut the count begins anew: no
         pair bridges it.
     max_frames : int, optional
         Stop after so many frames taken.
@@ -62,6 +63,10 @@ def open_movie(
         one step, as before the conversion. Where nothing moves frames repeat, too, so this is a choice. ``stride``
         counts those that are left. In a video frames repeat if no block of 16 x 16 pixels differs by more than 3 of
         255 grey levels on average, as after good coding; elsewhere if they are equal.
+    edits : {"keep", "split"}
+        What to do where a film is edited, or its lens was covered, so that the next frame shows something else: split,
+        a new clip begins there. Two frames show something else if, coarsely seen (12 x 16 cells), they correlate by
+        less than 0.5, or only one of them shows anything. Gradual changes are none.
     crop : (int, int, int, int), optional
         Rows ``top`` to ``bottom`` and columns ``left`` to ``right`` of the upright frame, the last ones excluded.
     downsample : int
@@ -90,7 +95,7 @@ def open_movie(
     >>> movie.shape, [(len(frames), cut, float(times[0])) for frames, cut, times in movie.batches(3)]
     ((2, 3), [(3, True, 0.0), (2, False, 0.3)])
     """
-    selection = _selection(start, stop, stride, max_frames, duplicates, crop, downsample)
+    selection = _selection(start, stop, stride, max_frames, duplicates, edits, crop, downsample)
     if rate is not None and not 0 < rate < float("inf"):
         raise ValueError(f"rate is {rate}; expected frames per second above 0")
     found, first = _look(_source(source, rotate, rate))
@@ -134,18 +139,21 @@ def read_movie(source: Any, **options: Any) -> np.ndarray:
 
 
 def _selection(
-    start: Any, stop: Any, stride: int, max_frames: int | None, duplicates: str, crop: Any, downsample: int
+    start: Any, stop: Any, stride: int, max_frames: int | None, duplicates: str, edits: str, crop: Any, downsample: int
 ) -> Selection:
     for name, value in [("stride", stride), ("max_frames", max_frames), ("downsample", downsample)]:
         if value is not None and value < 1:
             raise ValueError(f"{name} is {value}; expected at least 1")
     if duplicates not in ("keep", "drop"):
         raise ValueError(f"duplicates is {duplicates!r}; expected 'keep' or 'drop'")
+    if edits not in ("keep", "split"):
+        raise ValueError(f"edits is {edits!r}; expected 'keep' or 'split'")
     if crop is not None and len(crop) != 4:
         raise ValueError(f"crop is {crop}; expected (top, bottom, left, right)")
     end = None if stop is None else as_mark(stop, "stop")
     crop = None if crop is None else tuple(crop)
-    return Selection(as_mark(start, "start"), end, stride, duplicates == "drop", crop, downsample, max_frames)
+    distinct, split = duplicates == "drop", edits == "split"
+    return Selection(as_mark(start, "start"), end, stride, distinct, crop, downsample, max_frames, split)
 
 
 def _source(source: Any, rotate: bool, rate: float | None) -> Source:

@@ -35,6 +35,7 @@ class Selection:
     crop: tuple[int, int, int, int] | None = None
     downsample: int = 1
     max_frames: int | None = None
+    split: bool = False
 
     @property
     def entry(self) -> Mark:
@@ -61,12 +62,12 @@ class Selection:
         Raises
         ------
         ValueError
-            A crop beyond the frame, less than one area of ``downsample``, or either of them for flat frames.
+            A crop beyond the frame, less than one area of ``downsample``, or one of these or edits for flat frames.
         """
-        if self.crop is None and self.downsample == 1:
+        if self.crop is None and self.downsample == 1 and not self.split:
             return full
         if len(full) != 2:
-            raise ValueError(f"frames have shape {full}; expected (height, width) for crop and downsample")
+            raise ValueError(f"frames have shape {full}; expected (height, width) for crop, downsample and edits")
         height, width = full
         top, bottom, left, right = self.crop or (0, height, 0, width)
         if not (0 <= top < bottom <= height and 0 <= left < right <= width):
