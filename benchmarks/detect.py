@@ -50,7 +50,7 @@ def run_detection(path: Path) -> float:
     """Return the frames per second of what ``flymotion detect`` does, from its first pair on."""
     from flymotion.detecting import MotionTable, detect
 
-    found = detect(path)
+    found = detect(path, dense=False)  # as the command does
     with MotionTable(path.with_suffix(".csv"), found) as table:
         for step in found:
             if step.number == 1:

@@ -71,7 +71,7 @@ def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: A
     from flymotion import detecting, plots
 
     with one_line_errors(), plain_warnings():
-        found = detecting.detect(video, **reading)
+        found = detecting.detect(video, dense=overlay != "none" or fields is not None, **reading)
         out.mkdir(parents=True, exist_ok=True)
         sinks: list[Any] = [detecting.MotionTable(out / "global-motion.csv", found)]
         if fields is not None:
@@ -171,6 +171,6 @@ def watch(video: str, max_frames: int | None, **reading: Any) -> None:
     from flymotion.cli import terminal
 
     with one_line_errors(), plain_warnings():
-        found = detecting.detect(video, max_frames=max_frames, **reading)
+        found = detecting.detect(video, dense=reading["model"] is not None, max_frames=max_frames, **reading)
         show = terminal.Screen(found) if sys.stdout.isatty() else terminal.Lines(found)
         terminal.play(found, show)

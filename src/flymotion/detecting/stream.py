@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +23,10 @@ from flymotion.viewing import view
 __all__ = ["Detecting", "Detection", "detect"]
 
 OUTPUTS = ("directions", "velocity", "confidence")
-"""What is computed at every pixel."""
+"""What is computed at every pixel; the first only if dense."""
 
 N_ROWS = 90
-"""About as many rows of a frame are looked at for the mean responses."""
+"""About as many rows of a frame, at most, are looked at for the mean responses."""
 
 
 class Detection(NamedTuple):
@@ -43,12 +43,13 @@ class Detection(NamedTuple):
     image : ndarray, shape (height, width)
         The frame, 0 (black) to 255.
     field : Field or None
-        ``directions`` (in the order of :attr:`Detecting.angles`), ``velocity`` and ``confidence`` at every pixel that
-        the detectors look at; velocity in pixels of the source. The next step overwrites it.
+        ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity`` and ``confidence``
+        at every pixel that the detectors look at; velocity in pixels of the source. The next step overwrites it.
     motion : GlobalMotion
         In pixels of the source.
     responses : ndarray, shape (n_directions,)
-        Mean response of the detectors of each direction, over every k-th row of the field [grey levels squared].
+        Mean response of the detectors of each direction, over every k-th row of those that have any [grey levels
+        squared].
     """
 
     number: int
@@ -98,34 +99,60 @@ class Detecting:
 
     def __iter__(self) -> Iterator[Detection]:
         """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
-        stream, k = self.field.stream(), len(self.angles)
-        nothing = np.full(k, math.nan)
+        stream, rows = self.field.stream(), _Rows(self.field, self.shape)
+        nothing = np.full(len(self.angles), math.nan)
         with closing(ahead(frame for frame in self.movie.frames())) as frames:
             for number, frame in enumerate(frames):
                 if frame.cut:
                     stream.cut()
-                field = stream.step(self._seen(frame))
-                if field is None:
+                    rows.cut()
+                seen = self._seen(frame)
+                responses, field = rows.step(seen), stream.step(seen)
+                if field is None or responses is None:
                     yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, nothing)
                     continue
-                yield self._detection(number, frame, field)
+                yield self._detection(number, frame, field, responses)
 
     def _seen(self, frame: Frame) -> np.ndarray:
         """Return a frame as a model saw those that it learned from."""
         return frame.image if self.view_scale is None else view(frame.image[None], self.view_scale)[0]
 
-    def _detection(self, number: int, frame: Frame, field: Field) -> Detection:
-        assert field.directions is not None and field.velocity is not None and field.confidence is not None
+    def _detection(self, number: int, frame: Frame, field: Field, responses: np.ndarray) -> Detection:
+        assert field.velocity is not None and field.confidence is not None
         motion = global_motion(field.velocity, field.confidence)
         if self.scale > 1:
             np.multiply(field.velocity, self.scale, out=field.velocity)
             motion = motion._replace(x=self.scale * motion.x, y=self.scale * motion.y)
-        rows = field.directions[:, :: max(1, len(field.confidence) // N_ROWS)]
-        responses = rows.mean(axis=2).mean(axis=1, dtype=float)
         return Detection(number, frame.time, False, frame.image, field, motion, responses)
 
 
-def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None = None, **options: Any) -> Detecting:
+class _Rows:
+    """Mean responses over every k-th row: of the strips about them alone, put below each other as one small frame."""
+
+    def __init__(self, field: MotionField, shape: tuple[int, int]) -> None:
+        self._size = size = 3 if field.detectors is None else field.detectors.shape[0]
+        first = np.arange(0, shape[0] - size + 1, max(1, shape[0] // N_ROWS))
+        self._strips = (first[:, None] + np.arange(size)).ravel()
+        self._stream = replace(field, outputs=("directions",)).stream()
+
+    def cut(self) -> None:
+        self._stream.cut()
+
+    def step(self, frame: np.ndarray) -> np.ndarray | None:
+        """Take the next frame; returns the means, shape (n_directions,), or None for the first one of a clip."""
+        field = self._stream.step(frame[self._strips])
+        if field is None or field.directions is None:
+            return None
+        return field.directions[:, self._size // 2 :: self._size].mean(axis=2).mean(axis=1, dtype=float)
+
+
+def detect(
+    source: Any,
+    *,
+    model: str | os.PathLike[str] | MotionLearner | None = None,
+    dense: bool = True,
+    **options: Any,
+) -> Detecting:
     """Detect motion at every pixel of every frame.
 
     Parameters
@@ -135,6 +162,8 @@ def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None 
     model : path or MotionLearner, optional
         Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
         as those that it learned from.
+    dense : bool
+        Whether responses are wanted at every pixel. Without, the mean responses are the same, and it takes less time.
     **options : Any
         Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
         pair bridges an edit unless ``edits`` is ``"keep"``.
@@ -170,7 +199,8 @@ def detect(source: Any, *, model: str | os.PathLike[str] | MotionLearner | None 
     shape, least = _reduced(movie.shape, view_scale), 3 if detectors is None else detectors.shape[0]
     if min(shape) < least:
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
-    return Detecting(movie, MotionField(detectors, outputs=OUTPUTS), view_scale, options.get("downsample", 1))
+    field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
+    return Detecting(movie, field, view_scale, options.get("downsample", 1))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

@@ -206,7 +206,9 @@ def _image(frame: Any) -> np.ndarray:
         raise ValueError(f"the frame has shape {frame.shape}; expected (height, width), 3 or more pixels each way")
     if frame.dtype != np.uint8:
         frame = frame.astype(np.float32, copy=False)
-        if not np.isfinite(frame.sum(dtype=np.float64)) and not np.isfinite(frame).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(frame.sum())  # may overflow, too
+        if not finite and not np.isfinite(frame).all():
             y, x = np.argwhere(~np.isfinite(frame))[0]
             raise ValueError(f"the frame has a NaN or infinite pixel at row {y}, column {x}")
     return frame
