@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner, models
-from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, fields, read_trace
+from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, fields, read_trace, stream
 from flymotion.detecting.fields import MOST_BYTES
 from flymotion.field import Field
 from flymotion.global_motion import global_motion
@@ -236,15 +236,24 @@ def test_mean_responses_are_those_of_rows_from_all_of_the_frame(china):
     assert_allclose(step.responses, step.field.directions.mean(axis=(1, 2)), rtol=0.1)
 
 
-def test_mean_responses_do_not_need_responses_at_every_pixel(make_moving, learner):
+@pytest.mark.parametrize(("rows", "sparse"), [(64, False), (400, True)])
+def test_mean_responses_do_not_need_responses_at_every_pixel(china, rows, sparse):
+    """Of large frames they are of strips; of small ones these would be more than the frame."""
+    frames = np.stack([china[10 : 10 + rows, 250 - t : 350 - t] for t in range(3)])
+    full, quick = (list_of_copies(detect(frames, dense=dense)) for dense in (True, False))
+    assert_array_equal([step.responses for step in quick], [step.responses for step in full])
+    assert_array_equal([step.motion for step in quick], [step.motion for step in full])
+    assert [step.field.directions is None for step in quick] == [sparse] * 2
+
+
+def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, learner, monkeypatch):
     frames = np.stack(make_moving())
-    for model in (None, learner):
-        dense, sparse = (list(detect(frames, model=model, dense=dense)) for dense in (True, False))
-        assert_array_equal([step.responses for step in sparse], [step.responses for step in dense])
-        assert_array_equal([step.motion for step in sparse], [step.motion for step in dense])
-        assert sparse[1].field.directions is None
-    last = list(detect(frames))[-1]
-    assert_allclose(last.responses, last.field.directions[:, 1:-1].mean(axis=(1, 2)), rtol=1e-6)
+    full = list_of_copies(detect(frames, model=learner))
+    monkeypatch.setattr(stream, "N_ROWS", 6)
+    few, dense = (list_of_copies(detect(frames, model=learner, dense=dense)) for dense in (False, True))
+    assert few[0].field.directions is None
+    assert_allclose([step.responses for step in few], [step.responses for step in dense], rtol=1e-6)
+    assert not np.allclose([step.responses for step in few], [step.responses for step in full], rtol=1e-3)
 
 
 def test_the_trace_is_drawn_as_it_is():

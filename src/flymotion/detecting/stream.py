@@ -99,15 +99,16 @@ class Detecting:
 
     def __iter__(self) -> Iterator[Detection]:
         """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
-        stream, rows = self.field.stream(), _Rows(self.field, self.shape)
+        stream, means = self.field.stream(), _Responses(self.field, self.shape[0])
         nothing = np.full(len(self.angles), math.nan)
         with closing(ahead(frame for frame in self.movie.frames())) as frames:
             for number, frame in enumerate(frames):
                 if frame.cut:
                     stream.cut()
-                    rows.cut()
+                    means.cut()
                 seen = self._seen(frame)
-                responses, field = rows.step(seen), stream.step(seen)
+                field = stream.step(seen)
+                responses = means.step(seen, field)
                 if field is None or responses is None:
                     yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, nothing)
                     continue
@@ -126,24 +127,39 @@ class Detecting:
         return Detection(number, frame.time, False, frame.image, field, motion, responses)
 
 
-class _Rows:
-    """Mean responses over every k-th row: of the strips about them alone, put below each other as one small frame."""
+class _Responses:
+    """Mean responses over every k-th row: those of the field, or, where it has none, of the strips about the rows."""
 
-    def __init__(self, field: MotionField, shape: tuple[int, int]) -> None:
-        self._size = size = 3 if field.detectors is None else field.detectors.shape[0]
-        first = np.arange(0, shape[0] - size + 1, max(1, shape[0] // N_ROWS))
-        self._strips = (first[:, None] + np.arange(size)).ravel()
-        self._stream = replace(field, outputs=("directions",)).stream()
+    def __init__(self, field: MotionField, height: int) -> None:
+        strips = _strips(height, _reach(field.detectors))
+        self._rows, self._strips = strips[:, strips.shape[1] // 2], strips.ravel()
+        self._stream = None
+        if "directions" not in field.outputs:
+            self._rows = np.arange(strips.shape[1] // 2, strips.size, strips.shape[1])
+            self._stream = replace(field, outputs=("directions",)).stream()
 
     def cut(self) -> None:
-        self._stream.cut()
+        if self._stream is not None:
+            self._stream.cut()
 
-    def step(self, frame: np.ndarray) -> np.ndarray | None:
-        """Take the next frame; returns the means, shape (n_directions,), or None for the first one of a clip."""
-        field = self._stream.step(frame[self._strips])
+    def step(self, frame: np.ndarray, field: Field | None) -> np.ndarray | None:
+        """Take the next frame and its field; returns the means, shape (n_directions,), or None where there is none."""
+        if self._stream is not None:
+            field = self._stream.step(frame[self._strips])
         if field is None or field.directions is None:
             return None
-        return field.directions[:, self._size // 2 :: self._size].mean(axis=2).mean(axis=1, dtype=float)
+        return field.directions[:, self._rows].mean(axis=2).mean(axis=1, dtype=float)
+
+
+def _reach(detectors: Generators | None) -> int:
+    """Return how many rows a detector looks at."""
+    return 3 if detectors is None else detectors.shape[0]
+
+
+def _strips(height: int, reach: int) -> np.ndarray:
+    """Return the rows that a frame's mean responses are of, each with those that its detectors look at."""
+    first = np.arange(0, height - reach + 1, max(1, height // N_ROWS))
+    return first[:, None] + np.arange(reach)
 
 
 def detect(
@@ -163,7 +179,8 @@ def detect(
         Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
         as those that it learned from.
     dense : bool
-        Whether responses are wanted at every pixel. Without, the mean responses are the same, and it takes less time.
+        Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
+        less time.
     **options : Any
         Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
         pair bridges an edit unless ``edits`` is ``"keep"``.
@@ -196,9 +213,10 @@ def detect(
     """
     detectors, view_scale = (None, None) if model is None else _learned(model)
     movie = open_movie(source, **{"edits": "split"} | options)
-    shape, least = _reduced(movie.shape, view_scale), 3 if detectors is None else detectors.shape[0]
+    shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
     if min(shape) < least:
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
+    dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
     return Detecting(movie, field, view_scale, options.get("downsample", 1))
 
