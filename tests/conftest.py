@@ -1,6 +1,7 @@
 """Factories of samples, pairs and worlds that several test files share; most keep nothing and live all session."""
 
 import pickle
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -120,3 +121,17 @@ def write_video(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def counted():
+    """Count the frames of a movie, and return the largest memory that reading took besides [bytes]."""
+
+    def count(movie):
+        tracemalloc.start()
+        try:
+            return sum(1 for _ in movie), tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return count

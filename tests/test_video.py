@@ -4,7 +4,6 @@ import os
 import struct
 import subprocess
 import sys
-import tracemalloc
 import wave
 from itertools import accumulate, cycle, islice
 from pathlib import Path
@@ -460,14 +459,9 @@ def test_frames_of_an_array_are_fetched_when_needed():
     assert max(array.rows) == 4
 
 
-def test_a_video_is_never_held_as_a_whole(write_video):
+def test_a_video_is_never_held_as_a_whole(write_video, counted):
     movie = open_movie(write_video("a.mkv", waves(200), "mpeg4"))
-    tracemalloc.start()
-    try:
-        n_frames = sum(1 for _ in movie)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    n_frames, peak = counted(movie)
     assert n_frames == 200
     assert peak < 20 * 48 * 66 * 4
 

@@ -468,14 +468,9 @@ def test_a_movie_of_files_is_pickled(write_video, tmp_path):
         np.testing.assert_array_equal(list(pickle.loads(pickle.dumps(movie))), list(movie))
 
 
-def test_memory_does_not_grow_with_repeats_and_options(write_video):
+def test_memory_does_not_grow_with_repeats_and_options(write_video, counted):
     movie = open_movie(write_video("a.mkv", waves(300), "mpeg4"), duplicates="drop", stride=2, downsample=2)
-    tracemalloc.start()
-    try:
-        n_frames = sum(1 for _ in movie)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    n_frames, peak = counted(movie)
     assert n_frames == 150
     assert peak < 20 * 48 * 66 * 4
 
