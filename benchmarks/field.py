@@ -62,7 +62,7 @@ def dis(pair: list[np.ndarray]) -> Callable[[], Any] | None:
 
 
 def learned_detectors() -> Any:
-    from flymotion.learning import learn
+    from flymotion.learner.sources import learn
 
     return learn(["bundled"], components=4, patch=5, n_pairs=20_000).generators_
 

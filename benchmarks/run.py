@@ -69,7 +69,7 @@ def loop_over(learner: Any, loop: Callable, n: int, dx: np.ndarray, x: np.ndarra
 
 def core_large() -> Iterator[Row]:
     from flymotion import OuterProducts
-    from flymotion.similarity import block_size
+    from flymotion.similarity.networks import block_size
 
     n, k = 1024, 4
     block = block_size(n * n)
@@ -168,7 +168,7 @@ def peak():  # not ru_maxrss, in which a process starts with its parent's
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 from flymotion import NonnegativeSimilarityMatching, OuterProducts
-import flymotion._recursion
+import flymotion.similarity.recursion
 before = peak()
 rng = np.random.default_rng(0)
 learner = NonnegativeSimilarityMatching(4)

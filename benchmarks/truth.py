@@ -91,7 +91,7 @@ class Errors(NamedTuple):
 
 
 def errors(flow: Flow, pairs: Sequence[Pair]) -> Errors:
-    from flymotion.truth import angular_error, endpoint_error
+    from flymotion.field.truth import angular_error, endpoint_error
 
     found = []
     for before, after, truth in pairs:
@@ -228,7 +228,7 @@ def readers() -> dict[str, Flow]:
     from scipy.ndimage import uniform_filter
 
     from flymotion.field import MotionField
-    from flymotion.learning import learn
+    from flymotion.learner.sources import learn
 
     def strongest(field: MotionField) -> Flow:
         names = np.round(field.angles / 90).astype(int) % 4

@@ -64,7 +64,7 @@ def dimetrodon(factor: int) -> Pair | None:
     """Return Middlebury's Dimetrodon, reduced; None without its files."""
     from matplotlib.image import imread
 
-    from flymotion.truth import read_flo
+    from flymotion.field.truth import read_flo
 
     folder = DATA / "flow"
     if not folder.exists():
@@ -105,7 +105,7 @@ def hidden(disparity: np.ndarray) -> np.ndarray:
 def scene(name: str) -> Any:
     from sklearn.datasets import load_sample_image
 
-    from flymotion.scenes import photograph
+    from flymotion.world.scenes import photograph
 
     return photograph(load_sample_image(name), pixels_per_spacing=1.0)
 
@@ -120,9 +120,9 @@ def photographs(kind: str, size: float, angles: Sequence[float] = (20.0, 140.0, 
         Content that moves by a "translation" of ``size`` pixels in each of the directions ``angles``, or makes a
         "rotation" of ``size`` degrees either way, or a "zoom" by 1 + ``size`` or its inverse.
     """
-    from flymotion.eyes import Grid
-    from flymotion.motions import Rotation, Translation, Zoom
-    from flymotion.render import moved
+    from flymotion.world.eyes import Grid
+    from flymotion.world.motions import Rotation, Translation, Zoom
+    from flymotion.world.rendering import moved
 
     motion = {"translation": Translation(8.0), "rotation": Rotation(5.0), "zoom": Zoom(0.1)}[kind]
     radians = np.radians(angles)
@@ -151,7 +151,7 @@ def inside(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 @cache
 def worlds() -> list[Any]:
     """Return the panoramas of 512 rows; none without their file."""
-    from flymotion.scenes import panorama
+    from flymotion.world.scenes import panorama
 
     file = DATA / "panoramas" / "luminance_f16.npz"
     images = np.load(file) if file.exists() else {}
@@ -164,10 +164,10 @@ def panoramas(size: float) -> list[Any]:
 
     It looks at the horizon and turns to the left and up, as far in each. Frames are log luminance, 0 to 255.
     """
-    from flymotion.eyes import Grid, Sphere
-    from flymotion.motions import Turn
     from flymotion.photoreceptors import LogIntensity
-    from flymotion.render import render
+    from flymotion.world.eyes import Grid, Sphere
+    from flymotion.world.motions import Turn
+    from flymotion.world.rendering import render
 
     flat = Grid(*SIZE).positions
     ahead = np.column_stack([np.full(len(flat), LENS), -flat])  # x forward, y left, z up

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from flymotion.cli import main
-from flymotion.eyes import Line
-from flymotion.features import OuterProducts
-from flymotion.motions import Translation
-from flymotion.render import sample_pairs
-from flymotion.scenes import ExponentialNoise
+from flymotion.similarity.features import OuterProducts
+from flymotion.world.eyes import Line
+from flymotion.world.motions import Translation
+from flymotion.world.rendering import sample_pairs
+from flymotion.world.scenes import ExponentialNoise
 
 
 def factors(rank, n_samples, n, rng):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from flymotion.ahead import ahead
+from flymotion.video.reading_ahead import ahead
 
 
 def readers():

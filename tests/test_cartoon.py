@@ -6,11 +6,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from flymotion.experiments import cartoon
-from flymotion.experiments.work import on_cores
-from flymotion.features import outer_products
+from flymotion.claims import cartoon
+from flymotion.claims.work import on_cores
 from flymotion.frames import FramePairs
 from flymotion.plots.equivalence import draw_cartoon
+from flymotion.similarity.features import outer_products
 
 SMALL = cartoon.Config(n_seeds=1, n_pairs=8_000, n_test=6_000)
 TINY = cartoon.Config(n_seeds=2, sizes=(5,), n_pairs=600, n_test=400, n_scenes=5, n_rows=5)

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flymotion.claims import cells, reproduce
+from flymotion.claims.cells import Config
+from flymotion.claims.film import film, hand_held
 from flymotion.detectors import of_learner
-from flymotion.experiments import cells, reproduce
-from flymotion.experiments.cells import Config
-from flymotion.experiments.film import film, hand_held
-from flymotion.eyes import Grid
 from flymotion.plots import draw_cells
-from flymotion.render import render
-from flymotion.scenes import Grating
 from flymotion.video import open_movie, read_movie
+from flymotion.world.eyes import Grid
+from flymotion.world.rendering import render
+from flymotion.world.scenes import Grating
 
 VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
 

@@ -10,9 +10,10 @@ import pytest
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-from flymotion import experiments, models
+from flymotion import claims
+from flymotion.claims.rows import Claim
 from flymotion.cli import main
-from flymotion.experiments.claims import Claim
+from flymotion.learner import saving
 from flymotion.video import VideoError
 
 
@@ -36,9 +37,9 @@ def write_frames(tmp_path):
 def fake_reproduce(monkeypatch):
     """Let ``reproduce`` give these claims; returns the arguments that it was called with."""
 
-    def fake(*claims):
+    def fake(*rows):
         calls = []
-        monkeypatch.setattr(experiments, "reproduce", lambda *a, **k: calls.append((a, k)) or list(claims))
+        monkeypatch.setattr(claims, "reproduce", lambda *a, **k: calls.append((a, k)) or list(rows))
         return calls
 
     return fake
@@ -91,7 +92,7 @@ def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folde
     assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
     assert sorted(os.listdir(out)) == ["filters.png", "model.npz"]
     assert f"{out / 'filters.png'}\n{out / 'model.npz'}\n" in printed
-    learner = models.load(out / "model.npz")
+    learner = saving.load(out / "model.npz")
     assert [label for label in learner.labels_ if label not in printed] == []
     assert f"{learner.direction_accuracy_:.1%} of single patches" in printed
     assert learner.n_pairs_seen_ == 5
@@ -104,7 +105,7 @@ def test_learn_from_the_bundled_photographs(run, tmp_path):
     status, printed, _ = run("learn", "bundled", "--out", out, "--pairs", 1000, "--components", 2, "--patch", 3)
     assert status == 0
     assert "(chance 50%)" in printed
-    learner = models.load(out / "model.npz")
+    learner = saving.load(out / "model.npz")
     assert learner.n_pairs_seen_ == 1000
     assert learner.generators_.operators.shape == (2, 9, 9)
 
@@ -183,7 +184,7 @@ def test_the_shell_sees_the_exit_status_and_one_line(tmp_path):
     path = tmp_path / "vidéo d'été.mp4"
     done = subprocess.run(
         [sys.executable, "-m", "flymotion", "learn", path],
-        env=os.environ | {"PYTHONPATH": str(Path(models.__file__).parents[1]), "PYTHONUTF8": "1"},
+        env=os.environ | {"PYTHONPATH": str(Path(saving.__file__).parents[1]), "PYTHONUTF8": "1"},
         cwd=tmp_path,
         capture_output=True,
         encoding="utf-8",

@@ -15,10 +15,11 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
-from flymotion import MotionLearner, models
+from flymotion import MotionLearner
 from flymotion.cli import terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
+from flymotion.learner import saving
 from flymotion.video import open_movie
 
 
@@ -89,7 +90,7 @@ def test_detect_reads_the_part_that_is_asked_for(run, video, tmp_path):
 
 def test_detect_takes_a_model(run, video, china, tmp_path):
     movie = np.stack([china[100 + t % 2 :, 100:][:60, :80] for t in range(40)])
-    model = models.save(MotionLearner(4, patch=5, warm_up=2000).fit(movie), tmp_path / "model.npz")
+    model = saving.save(MotionLearner(4, patch=5, warm_up=2000).fit(movie), tmp_path / "model.npz")
     status, _, err = run("detect", video, "--model", model, "--out", tmp_path)
     assert status == 0, err
     assert sum(name.startswith("response") for name in columns_of(tmp_path / "global-motion.csv")) == 4
@@ -113,7 +114,7 @@ def make_wrong(tmp_path):
         return path
 
     def line():
-        return models.save(MotionLearner(2, warm_up=1000).fit(rng.random((1500, 5))), tmp_path / "line.npz")
+        return saving.save(MotionLearner(2, warm_up=1000).fit(rng.random((1500, 5))), tmp_path / "line.npz")
 
     def garbage():
         path = tmp_path / "garbage.npz"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from flymotion import MotionLearner, models
+from flymotion import MotionLearner
 from flymotion.detectors import DETECTORS
+from flymotion.learner import saving
 from flymotion.stimuli import STIMULI
 from flymotion.tuning import EXPERIMENTS
 
@@ -16,7 +17,7 @@ from flymotion.tuning import EXPERIMENTS
 def model(make_noise_pairs, tmp_path):
     """A file with a learner of one-dimensional motion."""
     learner = MotionLearner(n_components=2, warm_up=1000).fit(make_noise_pairs(3000))
-    return models.save(learner, tmp_path / "line.npz")
+    return saving.save(learner, tmp_path / "line.npz")
 
 
 def test_detectors_are_listed_with_parameters_and_sources(run):

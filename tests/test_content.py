@@ -6,11 +6,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from flymotion.experiments import content
-from flymotion.experiments.work import on_cores
+from flymotion.claims import content
+from flymotion.claims.work import on_cores
 from flymotion.frames import FramePairs
 from flymotion.plots import draw_content
-from flymotion.scenes import exponential_covariance
+from flymotion.world.scenes import exponential_covariance
 
 SMALL = content.Config(n_seeds=1, n_pairs=8_000, n_test=4_000, n_scenes=50)
 TINY = content.Config(n_seeds=2, n=5, n_pairs=500, n_test=300, n_scenes=10)

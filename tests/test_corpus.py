@@ -5,14 +5,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 
-from flymotion import corpus
-from flymotion.corpus import PatchStream, Pool, Survey, guise, survey, worthwhile
-from flymotion.features import outer_products
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
-from flymotion.noise import Moments, contrasts, moments, random_pairs, speeds, symmetries, whitened, whitening
-from flymotion.similarity import NonnegativeSimilarityMatching
-from flymotion.viewing import choose_scale, reduce, view
+from flymotion.learner import corpus
+from flymotion.learner.corpus import PatchStream, Pool, Survey, guise, survey, worthwhile
+from flymotion.learner.video_noise import (
+    Moments,
+    contrasts,
+    moments,
+    random_pairs,
+    speeds,
+    symmetries,
+    whitened,
+    whitening,
+)
+from flymotion.similarity.features import outer_products
+from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.video.viewing import choose_scale, reduce, view
 
 SIZE = 96
 

@@ -15,15 +15,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
-from flymotion import MotionLearner, models
-from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, fields, read_trace, stream
+from flymotion import MotionLearner
+from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, detection, fields, read_trace
 from flymotion.detecting.fields import MOST_BYTES
 from flymotion.field import Field
-from flymotion.global_motion import global_motion
-from flymotion.learning import learn
+from flymotion.field.frame_motion import global_motion
+from flymotion.learner import saving
+from flymotion.learner.sources import learn
 from flymotion.plots import draw_trace
 from flymotion.video import open_movie
-from flymotion.viewing import view
+from flymotion.video.viewing import view
 
 VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
 
@@ -172,7 +173,7 @@ def learner():
 
 
 def test_a_model_file_is_its_learner(make_moving, learner, tmp_path):
-    frames, path = np.stack(make_moving(3)), models.save(learner, tmp_path / "model.npz")
+    frames, path = np.stack(make_moving(3)), saving.save(learner, tmp_path / "model.npz")
     of_file, of_learner = (list_of_copies(detect(frames, model=model)) for model in (path, learner))
     assert_allclose(of_file[0].responses, of_learner[0].responses, rtol=1e-6)
 
@@ -180,7 +181,7 @@ def test_a_model_file_is_its_learner(make_moving, learner, tmp_path):
 def test_models_of_another_kind_are_refused(tmp_path):
     frames = np.zeros((2, *SIZE))
     flat = np.random.default_rng(0).random((1500, 5))
-    line = models.save(MotionLearner(2, warm_up=1000).fit(flat), tmp_path / "line.npz")
+    line = saving.save(MotionLearner(2, warm_up=1000).fit(flat), tmp_path / "line.npz")
     two = learn(["bundled"], components=2, patch=5, n_pairs=1000)
     unfitted = MotionLearner().partial_fit(np.random.default_rng(0).random((2, 30, 30)))
     other = tmp_path / "other.npz"
@@ -192,7 +193,7 @@ def test_models_of_another_kind_are_refused(tmp_path):
         (other, "other.npz: not a flymotion model"),
         (tmp_path / "none.npz", "no such file"),
     ]:
-        with pytest.raises(models.ModelError, match=message):
+        with pytest.raises(saving.ModelError, match=message):
             detect(frames, model=model)
 
 
@@ -249,7 +250,7 @@ def test_mean_responses_do_not_need_responses_at_every_pixel(china, rows, sparse
 def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, learner, monkeypatch):
     frames = np.stack(make_moving())
     full = list_of_copies(detect(frames, model=learner))
-    monkeypatch.setattr(stream, "N_ROWS", 6)
+    monkeypatch.setattr(detection, "N_ROWS", 6)
     few, dense = (list_of_copies(detect(frames, model=learner, dense=dense)) for dense in (False, True))
     assert few[0].field.directions is None
     assert_allclose([step.responses for step in few], [step.responses for step in dense], rtol=1e-6)

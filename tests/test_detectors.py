@@ -23,11 +23,11 @@ from flymotion.detectors import (
     ridge_velocity,
     three_pixel,
 )
-from flymotion.eyes import Grid, Hexagon, Line, Sphere
-from flymotion.features import FEATURES, outer_products
+from flymotion.detectors.temporal import Delay, Gamma, LowPass
 from flymotion.frames import pair_up
 from flymotion.generators import Generators, derivative_operator
-from flymotion.temporal import Delay, Gamma, LowPass
+from flymotion.similarity.features import FEATURES, outer_products
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 
 DT = 0.01
 EYE = Line(9)

@@ -21,9 +21,9 @@ from flymotion.detectors import (
     shared_non_delay_t5,
     three_pixel,
 )
-from flymotion.eyes import Line, acceptance_sigma
+from flymotion.detectors.temporal import Delay, Gamma, GammaSlope, HighPass, LowPass, transfer
 from flymotion.stimuli import drifting_grating
-from flymotion.temporal import Delay, Gamma, GammaSlope, HighPass, LowPass, transfer
+from flymotion.world.eyes import Line, acceptance_sigma
 
 DT = 0.01
 

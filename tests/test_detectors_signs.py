@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from flymotion.detectors import DETECTORS, learned
-from flymotion.eyes import Line
 from flymotion.generators import Generators, derivative_operator
+from flymotion.world.eyes import Line
 
 DT = 0.01
 STEP = 5

@@ -10,12 +10,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from flymotion.detectors import hassenstein_reichardt
-from flymotion.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.detectors.temporal import LowPass
 from flymotion.frames import FramePairs, pair_up
 from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, SensorNoise, WeberContrast
 from flymotion.stimuli import drifting_grating
-from flymotion.temporal import LowPass
 from flymotion.tuning import tune
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 
 SURE = [WeberContrast(), DivisiveNormalization(), DivisiveNormalization(pool=1.5, eye=(2, 3)), OnOff()]
 NOISY = [SensorNoise(0.3, random_state=5), SensorNoise(0.3, "photon", random_state=5)]

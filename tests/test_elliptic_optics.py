@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import dblquad, quad
 
-from flymotion.scenes import (
+from flymotion.world.scenes import (
     Edge,
     ExponentialNoise,
     FourierScene,

@@ -6,16 +6,16 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from flymotion.claims import equivalence
+from flymotion.claims.equivalence import movies, singles, statements, sums
+from flymotion.claims.work import on_cores
 from flymotion.detectors import hassenstein_reichardt, learned, shared_non_delay, three_pixel
-from flymotion.experiments import equivalence
-from flymotion.experiments.equivalence import movies, singles, statements, sums
-from flymotion.experiments.work import on_cores
-from flymotion.eyes import Line
+from flymotion.detectors.temporal import Delay, LowPass
 from flymotion.generators import Generators, derivative_operator
 from flymotion.plots.equivalence import draw_equivalence
-from flymotion.render import render
-from flymotion.scenes import Grating
-from flymotion.temporal import Delay, LowPass
+from flymotion.world.eyes import Line
+from flymotion.world.rendering import render
+from flymotion.world.scenes import Grating
 
 SMALL = equivalence.Config(n_seeds=1)
 TINY = equivalence.Config(n_seeds=2, n_frames=400, n_rows=2, n_pairs=2_000, fields=(8, 16), n=5)

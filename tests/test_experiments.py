@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flymotion import plots
-from flymotion.experiments import (
+from flymotion.claims import (
     EXPERIMENTS,
     figure2,
     gratings,
@@ -18,9 +18,9 @@ from flymotion.experiments import (
     product_features,
     reproduce,
 )
-from flymotion.experiments.claims import Claim, above, all_of, below, report, within, write
-from flymotion.experiments.work import in_turn, on_cores
-from flymotion.experiments.worlds import WORLDS, moved, rightward_first, share_right
+from flymotion.claims.rows import Claim, above, all_of, below, report, within, write
+from flymotion.claims.work import in_turn, on_cores
+from flymotion.claims.worlds import WORLDS, moved, rightward_first, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 

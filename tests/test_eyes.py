@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from flymotion.eyes import Grid, Hexagon, Line, Sphere, acceptance_sigma
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere, acceptance_sigma
 
 
 def spacings(eye):

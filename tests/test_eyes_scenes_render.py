@@ -9,19 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import quad
 from scipy.special import i0e
 
-from flymotion.eyes import FLY_SIGMA, Grid, Line, acceptance_sigma
 from flymotion.frames import FramePairs
-from flymotion.motions import CARDINAL, Translation
-from flymotion.render import render, sample_pairs
-from flymotion.scenes import (
-    Edge,
-    ExponentialNoise,
-    FourierScene,
-    Grating,
-    exponential_covariance,
-    photograph,
-    unit_vector,
-)
+from flymotion.world.conventions import unit_vector
+from flymotion.world.eyes import FLY_SIGMA, Grid, Line, acceptance_sigma
+from flymotion.world.motions import CARDINAL, Translation
+from flymotion.world.rendering import render, sample_pairs
+from flymotion.world.scenes import Edge, ExponentialNoise, FourierScene, Grating, exponential_covariance, photograph
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import aslinearoperator, svds
 from sklearn.model_selection import KFold
 
-from flymotion import features
-from flymotion.features import FEATURES, OuterProducts, Vectors, outer_products
 from flymotion.frames import FramePairs, pair_up
+from flymotion.similarity import features
+from flymotion.similarity.features import FEATURES, OuterProducts, Vectors, outer_products
 
 RANKS = [1, 2, 3]
 

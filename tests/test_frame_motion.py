@@ -7,7 +7,7 @@ from scipy.ndimage import affine_transform, gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion.field import MotionField
-from flymotion.global_motion import UNKNOWN, global_motion
+from flymotion.field.frame_motion import UNKNOWN, global_motion
 
 SHAPE = (90, 160)
 MOTION = (1.5, -2.0, 0.3, 0.004)

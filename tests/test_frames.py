@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from flymotion.features import outer_products
 from flymotion.frames import FramePairs, as_frames, pair_up, random_patches
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.similarity.features import outer_products
 
 
 @pytest.fixture

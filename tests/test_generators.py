@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from flymotion.features import outer_products
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators, cosine, derivative_operator
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.similarity.features import outer_products
 
 ANGLES = [0, 90, 180, 270, 37, 123, 301]
 SHAPES = [(5, 5), (3, 9), (8, 4)]

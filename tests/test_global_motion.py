@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from flymotion.experiments import global_motion
-from flymotion.experiments.global_motion import DT, FILTERS, NAMES, TAU, Config, peak_velocities, slopes
-from flymotion.eyes import acceptance_sigma
+from flymotion.claims import global_motion
+from flymotion.claims.global_motion import DT, FILTERS, NAMES, TAU, Config, peak_velocities, slopes
 from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
+from flymotion.world.eyes import acceptance_sigma
 
 SMALL = Config(n_seeds=1, n_pairs=50_000, wavelengths=(20.0, 30.0, 40.0), speeds=(6.0, 120.0, 20))
 ZIGZAG = 1 + 0.1 * (-1.0) ** np.arange(20)

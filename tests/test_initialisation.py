@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
-from flymotion import initialisation
-from flymotion.features import OuterProducts, as_features, outer_products
-from flymotion.initialisation import sparsest_rotation, warm_start, warm_up_length
-from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity import initialisation
+from flymotion.similarity.features import OuterProducts, as_features, outer_products
+from flymotion.similarity.initialisation import sparsest_rotation, warm_start, warm_up_length
+from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 
 L1 = {"sigma": 0.8, "max_shift": 0.1}
 L2 = {"sigma": 0.475, "max_shift": 0.5}

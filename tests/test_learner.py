@@ -10,17 +10,17 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.eyes import Grid, Line
-from flymotion.features import outer_products
 from flymotion.frames import FramePairs, pair_up
-from flymotion.intake import BATCH, BATCH_PIXELS
-from flymotion.learner import MotionLearner
-from flymotion.learning import BUNDLED, eye_movements, load_photographs
-from flymotion.motions import Translation
-from flymotion.render import render, sample_pairs
-from flymotion.scenes import ExponentialNoise, photograph
+from flymotion.learner.estimator import MotionLearner
+from flymotion.learner.sources import BUNDLED, eye_movements, load_photographs
+from flymotion.learner.tiling import BATCH, BATCH_PIXELS
+from flymotion.similarity.features import outer_products
 from flymotion.video import open_movie
-from flymotion.viewing import view
+from flymotion.video.viewing import view
+from flymotion.world.eyes import Grid, Line
+from flymotion.world.motions import Translation
+from flymotion.world.rendering import render, sample_pairs
+from flymotion.world.scenes import ExponentialNoise, photograph
 
 N_FRAMES = 700
 SPLITS = {

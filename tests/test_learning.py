@@ -14,22 +14,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from scipy.ndimage import zoom
 
-from flymotion import watching
-from flymotion.corpus import worthwhile
-from flymotion.eyes import Grid
-from flymotion.features import outer_products
 from flymotion.frames import FramePairs
-from flymotion.learner import MotionLearner
-from flymotion.learning import BUNDLED, PHOTO_SHIFT, describe, eye_movements, learn, load_photographs
-from flymotion.models import load, save
-from flymotion.motions import Translation
-from flymotion.noise import contrasts
-from flymotion.probing import shifted
-from flymotion.render import render
-from flymotion.scenes import photograph
+from flymotion.learner import watching
+from flymotion.learner.corpus import worthwhile
+from flymotion.learner.estimator import MotionLearner
+from flymotion.learner.probing import shifted
+from flymotion.learner.saving import load, save
+from flymotion.learner.sources import BUNDLED, PHOTO_SHIFT, describe, eye_movements, learn, load_photographs
+from flymotion.learner.video_noise import contrasts
+from flymotion.learner.watching import learn_videos
+from flymotion.similarity.features import outer_products
 from flymotion.video import VideoError, open_movie, read_movie
-from flymotion.viewing import view
-from flymotion.watching import learn_videos
+from flymotion.video.viewing import view
+from flymotion.world.eyes import Grid
+from flymotion.world.motions import Translation
+from flymotion.world.rendering import render
+from flymotion.world.scenes import photograph
 
 VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
 PANORAMAS = VIDEOS.parent / "panoramas" / "luminance_f16.npz"
@@ -374,10 +374,10 @@ def optimal_cosines(learner, frames, *, chosen):
     """Cosine of each filter with the population-optimal operator of its direction and of the same whitening.
 
     That operator is E[chi | direction], the mean of the product feature over patches whose direction of motion is known
-    (:mod:`flymotion.theory`), which is what the optimum of NSM points at; not the operator of least squared error, from
-    which it differs by the covariance of the frames as whitened (0.52 to 0.69 was measured with that). The population
-    is frames at known shifts, seen through the learner's scale, optics and whitening, in all symmetries of the square;
-    with ``chosen``, those of their patches that would be chosen for learning.
+    (:mod:`flymotion.generators.theory`), which is what the optimum of NSM points at; not the operator of least squared
+    error, from which it differs by the covariance of the frames as whitened (0.52 to 0.69 was measured with that).
+    The population is frames at known shifts, seen through the learner's scale, optics and whitening, in all symmetries of
+    the square; with ``chosen``, those of their patches that would be chosen for learning.
     """
     n = 24_000 // len(frames)
     rng = np.random.default_rng(5)

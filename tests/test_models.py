@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flymotion import models
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner import MotionLearner
-from flymotion.models import FORMAT, ModelError, load, save
+from flymotion.learner import saving
+from flymotion.learner.estimator import MotionLearner
+from flymotion.learner.saving import FORMAT, ModelError, load, save
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(
         file.write(b"half of a model")
         raise error
 
-    monkeypatch.setattr(models.np, "savez", interrupted)
+    monkeypatch.setattr(saving.np, "savez", interrupted)
     with pytest.raises((type(error), ModelError)):
         save(make_learner().fit(make_movie()), path)
     assert path.read_bytes() == old

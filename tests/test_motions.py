@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation as Turned
 
-from flymotion.eyes import Grid, Hexagon, Line, Sphere
 from flymotion.generators import derivative_operator
 from flymotion.generators.analytic import interior
-from flymotion.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
-from flymotion.render import moved, render, sample_pairs
-from flymotion.scenes import (
+from flymotion.generators.theory import population
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.world.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
+from flymotion.world.rendering import moved, render, sample_pairs
+from flymotion.world.scenes import (
     Bar,
     Edge,
     ExponentialNoise,
@@ -22,7 +23,6 @@ from flymotion.scenes import (
     smooth_covariance,
     spherical_covariance,
 )
-from flymotion.theory import population
 
 AFFINE = Mixture(Translation(0.3), Rotation(5.0), Zoom(0.1), Shear(0.1))
 

@@ -5,11 +5,11 @@ import io
 import numpy as np
 import pytest
 
+from flymotion.claims import multiplication
+from flymotion.claims.multiplication import STIMULI, UNITS, Config, shares
 from flymotion.detectors import gruntman
-from flymotion.experiments import multiplication
-from flymotion.experiments.multiplication import STIMULI, UNITS, Config, shares
-from flymotion.eyes import Line
 from flymotion.plots.multiplication import draw_products
+from flymotion.world.eyes import Line
 
 SMALL = Config(n_seeds=1, n_speeds=50)
 SQUARED = list(UNITS).index("squared")

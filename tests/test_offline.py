@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from flymotion.features import OuterProducts
-from flymotion.offline import (
+from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.optima import (
     cross_term,
     descend,
     filters_of,
@@ -14,7 +14,7 @@ from flymotion.offline import (
     optimal_synapses,
     similarity_objective,
 )
-from flymotion.rivals import OuterProductPCA
+from flymotion.similarity.rivals import OuterProductPCA
 
 
 def samples(n_samples=60, n=4, seed=0):

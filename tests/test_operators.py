@@ -5,15 +5,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
-from flymotion.eyes import Grid, Hexagon
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators, Operators, derivative_operator
-from flymotion.learner import MotionLearner
-from flymotion.motions import Rotation, Translation
+from flymotion.generators.theory import population
+from flymotion.learner.estimator import MotionLearner
 from flymotion.photoreceptors import ZCAWhitening
-from flymotion.render import sample_pairs
-from flymotion.scenes import SmoothNoise, smooth_covariance
-from flymotion.theory import population
+from flymotion.world.eyes import Grid, Hexagon
+from flymotion.world.motions import Rotation, Translation
+from flymotion.world.rendering import sample_pairs
+from flymotion.world.scenes import SmoothNoise, smooth_covariance
 
 EYE = Grid(9, 9, 0.5)
 

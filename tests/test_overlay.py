@@ -9,11 +9,11 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion.detecting import Detection, detect
+from flymotion.detecting.overlay import MODES, Overlay, OverlayVideo, drawing, marks
+from flymotion.detecting.overlay.colours import RoundScale, hues, legend
+from flymotion.detecting.overlay.pooling import means, pooled_velocity, preferred
 from flymotion.field import Field
-from flymotion.global_motion import UNKNOWN, GlobalMotion
-from flymotion.overlay import MODES, Overlay, OverlayVideo, drawing, marks
-from flymotion.overlay.colours import RoundScale, hues, legend
-from flymotion.overlay.pooling import means, pooled_velocity, preferred
+from flymotion.field.frame_motion import UNKNOWN, GlobalMotion
 
 ANGLES = np.arange(4) * 90.0
 

@@ -7,14 +7,14 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.quiver import Quiver
 
-from flymotion.eyes import Grid, Hexagon, Line, Sphere
-from flymotion.flows import implied_flow, mean_filters
 from flymotion.generators import Generators, derivative_operator
-from flymotion.motions import Mixture, Rotation, Translation, Turn, Zoom
+from flymotion.generators.flows import implied_flow, mean_filters
+from flymotion.generators.theory import population
 from flymotion.plots import draw_eye, filter_sheet
 from flymotion.plots.maps import MAP_WIDTH, on_map, on_map_unbroken, pointing_on_map
-from flymotion.scenes import smooth_covariance, spherical_covariance
-from flymotion.theory import population
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.world.motions import Mixture, Rotation, Translation, Turn, Zoom
+from flymotion.world.scenes import smooth_covariance, spherical_covariance
 
 AFFINE = Mixture(Translation(0.3), Rotation(5.0), Zoom(0.1))
 

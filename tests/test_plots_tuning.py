@@ -8,11 +8,11 @@ import pytest
 from matplotlib.text import Text
 
 from flymotion.detectors import hassenstein_reichardt, learned
+from flymotion.detectors.temporal import LowPass
 from flymotion.generators import Generators, derivative_operator
 from flymotion.plots import draw_comparison, draw_sheet, draw_tuning
-from flymotion.recordings import compare, published
-from flymotion.temporal import LowPass
 from flymotion.tuning import EXPERIMENTS, characterise, experiment
+from flymotion.tuning.recordings import compare, published
 
 SHORT = {"dt": 0.02, "repeats": 2, "duration": 1.5}
 

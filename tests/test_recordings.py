@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lfilter
 
 from flymotion.detectors import hassenstein_reichardt
-from flymotion.recordings import compare, gcamp, published, read_recording
-from flymotion.temporal import LowPass
+from flymotion.detectors.temporal import LowPass
 from flymotion.tuning import direction_selectivity, experiment, half_width, preferred_direction
+from flymotion.tuning.recordings import compare, gcamp, published, read_recording
 
 TWELVE = np.arange(0, 360, 30.0)
 

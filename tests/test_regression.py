@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from flymotion.experiments import regression
-from flymotion.experiments.worlds import WORLDS
+from flymotion.claims import regression
+from flymotion.claims.worlds import WORLDS
 from flymotion.generators import Operators, derivative_operator
 from flymotion.plots.regression import draw_regression
 

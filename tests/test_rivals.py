@@ -9,9 +9,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from flymotion import _checks
-from flymotion.features import OuterProducts
-from flymotion.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity import samples
+from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
 
 def products(n_samples=400, n=4, *, rank=1, seed=0, dtype=float):
@@ -61,7 +61,7 @@ class TestBoth:
 
     def test_blocks_change_nothing(self, estimator, monkeypatch):
         whole = pickle.loads(pickle.dumps(estimator.fit(products())))
-        monkeypatch.setattr(_checks, "BLOCK_ENTRIES", 100)
+        monkeypatch.setattr(samples, "BLOCK_ENTRIES", 100)
         assert_same(estimator.fit(products()), whole, rtol=1e-9, atol=1e-9)
 
     def test_factors_of_higher_rank(self, estimator):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from flymotion.eyes import Grid, Line
-from flymotion.scenes import FourierScene, SmoothNoise, smooth_covariance
+from flymotion.world.eyes import Grid, Line
+from flymotion.world.scenes import FourierScene, SmoothNoise, smooth_covariance
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import eval_legendre, sph_harm_y
 
-from flymotion.eyes import Sphere
-from flymotion.motions import SelfTranslation, Turn
+from flymotion.generators.theory import population
 from flymotion.photoreceptors import LogIntensity
-from flymotion.render import moved, render, sample_pairs
-from flymotion.scenes import SphericalNoise, SphericalScene, panorama, spherical_covariance
-from flymotion.scenes.sphere import _legendre
-from flymotion.theory import population
+from flymotion.world.eyes import Sphere
+from flymotion.world.motions import SelfTranslation, Turn
+from flymotion.world.rendering import moved, render, sample_pairs
+from flymotion.world.scenes import SphericalNoise, SphericalScene, panorama, spherical_covariance
+from flymotion.world.scenes.sphere import _legendre
 
 PANORAMAS = Path(__file__).parents[2] / "shared" / "data" / "panoramas" / "luminance_f16.npz"
 

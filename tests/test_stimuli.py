@@ -8,9 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from flymotion.detectors import hassenstein_reichardt, three_pixel
-from flymotion.eyes import Grid, Hexagon, Line, Sphere
-from flymotion.render import render
-from flymotion.scenes import SmoothNoise, panorama
 from flymotion.stimuli import (
     STIMULI,
     Cosine,
@@ -40,6 +37,9 @@ from flymotion.stimuli import (
     velocity_noise,
     velocity_steps,
 )
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.world.rendering import render
+from flymotion.world.scenes import SmoothNoise, panorama
 
 EYES = {"line": Line(8), "grid": Grid(3, 8), "hexagon": Hexagon(2)}
 DT, SPACING = 0.02, 5.0

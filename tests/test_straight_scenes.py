@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from flymotion.scenes import Bar, Dot, Edge, Grating, SquareGrating
+from flymotion.world.scenes import Bar, Dot, Edge, Grating, SquareGrating
 
 RATIOS = [0.0, 0.01, 0.1, 0.2, 0.24999, 0.25, 0.25001, 0.3, 0.5, 1.0]
 """Widths of the optics [wavelengths], also on either side of where the closed form changes."""

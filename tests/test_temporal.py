@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from flymotion.temporal import (
+from flymotion.detectors.temporal import (
     Delay,
     Gamma,
     GammaSlope,

@@ -7,15 +7,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ive
 
-from flymotion.eyes import FLY_SIGMA, Grid, Line
-from flymotion.features import FEATURES, outer_products
 from flymotion.frames import FramePairs
-from flymotion.motions import Translation
-from flymotion.render import sample_pairs
-from flymotion.rivals import OuterProductPCA
-from flymotion.scenes import ExponentialNoise, exponential_covariance
-from flymotion.similarity import SimilarityMatching
-from flymotion.theory import antisymmetric_share, motion_map, population, probability_positive
+from flymotion.generators.theory import antisymmetric_share, motion_map, population, probability_positive
+from flymotion.similarity.features import FEATURES, outer_products
+from flymotion.similarity.networks import SimilarityMatching
+from flymotion.similarity.rivals import OuterProductPCA
+from flymotion.world.eyes import FLY_SIGMA, Grid, Line
+from flymotion.world.motions import Translation
+from flymotion.world.rendering import sample_pairs
+from flymotion.world.scenes import ExponentialNoise, exponential_covariance
 
 L1 = {"sigma": 0.8, "max_shift": 0.1, "feature": "change"}
 L2 = {"sigma": FLY_SIGMA, "max_shift": 0.5, "feature": "midpoint"}

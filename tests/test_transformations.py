@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from flymotion.experiments import transformations, turns
-from flymotion.experiments.transformations.lessons import early_vision, learn, succeeded
-from flymotion.experiments.transformations.planes import PLANES
-from flymotion.experiments.turns import EYE, MOTION, derivatives, learn_turns
-from flymotion.experiments.work import in_turn, on_cores
-from flymotion.eyes import FLY_SIGMA, Sphere
-from flymotion.features import OuterProducts
+from flymotion.claims import transformations, turns
+from flymotion.claims.transformations.lessons import early_vision, learn, succeeded
+from flymotion.claims.transformations.planes import PLANES
+from flymotion.claims.turns import EYE, MOTION, derivatives, learn_turns
+from flymotion.claims.work import in_turn, on_cores
 from flymotion.generators import Generators, cosine, derivative_operator
-from flymotion.motions import CARDINAL, Turn
 from flymotion.photoreceptors import LogIntensity
-from flymotion.scenes import SphericalNoise, panorama
+from flymotion.similarity.features import OuterProducts
+from flymotion.world.eyes import FLY_SIGMA, Sphere
+from flymotion.world.motions import CARDINAL, Turn
+from flymotion.world.scenes import SphericalNoise, panorama
 
 PANORAMAS = Path(__file__).parents[2] / "shared" / "data" / "panoramas" / "luminance_f16.npz"
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_sample_image
 
-from flymotion.eyes import Grid
 from flymotion.field import MotionField
-from flymotion.render import render
-from flymotion.scenes import photograph
-from flymotion.truth import angular_error, endpoint_error, read_flo
+from flymotion.field.truth import angular_error, endpoint_error, read_flo
+from flymotion.world.eyes import Grid
+from flymotion.world.rendering import render
+from flymotion.world.scenes import photograph
 
 FLOW = Path(__file__).parents[2] / "shared" / "data" / "flow"
 

@@ -13,11 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 import flymotion
 from flymotion.detectors import DETECTORS, barlow_levick, hassenstein_reichardt, learned, three_pixel
-from flymotion.eyes import Grid
+from flymotion.detectors.temporal import Delay, Gamma, GammaSlope, HighPass, LowPass, Rectify, transfer
 from flymotion.generators import Generators, derivative_operator
 from flymotion.photoreceptors import DivisiveNormalization, OnOff, SensorNoise, WeberContrast
 from flymotion.stimuli import STIMULI, drifting_grating, plaid, reverse_phi, square_grating
-from flymotion.temporal import Delay, Gamma, GammaSlope, HighPass, LowPass, Rectify, transfer
 from flymotion.tuning import (
     EXPERIMENTS,
     UNITS,
@@ -32,6 +31,7 @@ from flymotion.tuning import (
     tune,
 )
 from flymotion.tuning.experiments import best_wavelength, grating_at_speed
+from flymotion.world.eyes import Grid
 
 FINE = np.arange(0.0, 360.0)
 

@@ -18,9 +18,9 @@ from PIL import Image
 from sklearn.datasets import load_sample_image
 
 from flymotion.video import VideoError, open_movie, read_movie
-from flymotion.video.base import Grey
 from flymotion.video.containers import video_source
 from flymotion.video.luminance import luminance
+from flymotion.video.reader import Grey
 from flymotion.video.selection import is_repeat
 
 VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"

@@ -10,13 +10,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "detectors": ["DETECTORS", "Detector"],
-    "eyes": ["Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"],
-    "features": ["OuterProducts", "outer_products"],
     "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
     "learner": ["MotionLearner"],
-    "motions": ["Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"],
     "photoreceptors": [
         "ContrastNormalization",
         "DivisiveNormalization",
@@ -26,8 +23,16 @@ _HOMES = {
         "WeberContrast",
         "ZCAWhitening",
     ],
-    "render": ["render", "sample_pairs"],
-    "scenes": [
+    "similarity": ["NonnegativeSimilarityMatching", "OuterProducts", "SimilarityMatching", "outer_products"],
+    "stimuli": ["STIMULI", "Stimulus"],
+    "tuning": ["tune"],
+    "video": ["open_movie", "read_movie"],
+    "world": [
+        *("Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma"),
+        *("Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"),
+        *("render", "sample_pairs"),
+    ],
+    "world.scenes": [
         "Bar",
         "Dot",
         "Edge",
@@ -39,10 +44,6 @@ _HOMES = {
         "panorama",
         "photograph",
     ],
-    "similarity": ["NonnegativeSimilarityMatching", "SimilarityMatching"],
-    "stimuli": ["STIMULI", "Stimulus"],
-    "tuning": ["tune"],
-    "video": ["open_movie", "read_movie"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

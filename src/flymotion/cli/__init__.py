@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
-from flymotion.cli.detecting import detect, watch
 from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
+from flymotion.cli.motion import detect, watch
 from flymotion.cli.paper import reproduce
 
 __all__ = ["main"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from flymotion.cli.base import figure, one_line_errors, progress_bar, table, width
+from flymotion.cli.common import figure, one_line_errors, progress_bar, table, width
 
 __all__ = ["compare", "detectors", "stimuli", "tune"]
 
@@ -117,14 +117,14 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
 
 
 def _recording(source: str) -> Any:
-    from flymotion import recordings
+    from flymotion.tuning import recordings
 
     return recordings.published() if source == "published" else recordings.read_recording(source)
 
 
 def _beside(detector: Any, recorded: Any, path: Path) -> None:
-    from flymotion import plots, recordings
-    from flymotion.tuning import experiment
+    from flymotion import plots
+    from flymotion.tuning import experiment, recordings
 
     both = recordings.compare(experiment("direction", detector), recorded)
     plots.draw_comparison(both).savefig(path, dpi=150)
@@ -160,8 +160,8 @@ def compare(names: tuple[str, ...], out: Path) -> None:
     Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
     """
     from flymotion import plots
+    from flymotion.claims.work import on_cores
     from flymotion.detectors import DETECTORS
-    from flymotion.experiments.work import on_cores
     from flymotion.tuning import characterise
 
     with one_line_errors():
@@ -215,12 +215,12 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
 
 def _detector(name: str, **options: Any) -> Any:
     """Return a detector by its name, or of a model file, with options of :func:`flymotion.detectors.of_learner`."""
-    from flymotion import models
     from flymotion.detectors import DETECTORS, of_learner
+    from flymotion.learner import saving
 
     known: Mapping[str, Callable[[], Any]] = DETECTORS
     if name in known:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(models.load(name), **options)
+    return of_learner(saving.load(name), **options)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flymotion.cli.base import one_line_errors, plain_warnings, progress_bar, table
+from flymotion.cli.common import one_line_errors, plain_warnings, progress_bar, table
 
 if TYPE_CHECKING:
-    from flymotion.learner import MotionLearner
+    from flymotion.learner.estimator import MotionLearner
 
 __all__ = ["learn"]
 
@@ -47,11 +47,14 @@ def learn(
     photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and model.npz
     into the folder OUT.
     """
-    from flymotion import learning, models, plots
+    from flymotion import plots
+    from flymotion.learner import saving
+    from flymotion.learner.sources import describe
+    from flymotion.learner.sources import learn as learn_from
 
     with one_line_errors(), plain_warnings():
         with progress_bar("learning") as progress:
-            learner = learning.learn(
+            learner = learn_from(
                 sources,
                 components=components,
                 patch=patch,
@@ -61,11 +64,11 @@ def learn(
                 progress=progress,
                 **{name: value for name, value in reading.items() if value is not None},
             )
-            detectors = learning.describe(learner)
+            detectors = describe(learner)
         out.mkdir(parents=True, exist_ok=True)
         titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
-        models.save(learner, out / "model.npz")
+        saving.save(learner, out / "model.npz")
     table(
         [
             ("detector", "left"),

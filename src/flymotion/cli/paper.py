@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from flymotion.cli.base import figure, one_line_errors, progress_bar, table
+from flymotion.cli.common import figure, one_line_errors, progress_bar, table
 
 __all__ = ["reproduce"]
 
@@ -26,12 +26,10 @@ def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, videos: tuple
 
     Writes claims.json and figures as PNG into the folder OUT. Exit status 1 when a claim misses its bound.
     """
-    from flymotion import experiments
+    from flymotion.claims import reproduce as measure
 
     with one_line_errors(), progress_bar("reproducing") as progress:
-        claims = experiments.reproduce(
-            list(ids) or None, full=full, n_seeds=seeds, videos=videos, out=out, progress=progress
-        )
+        claims = measure(list(ids) or None, full=full, n_seeds=seeds, videos=videos, out=out, progress=progress)
     verdict = {True: "holds", False: "FAILS", None: "report"}
     table(
         [

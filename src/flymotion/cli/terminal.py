@@ -153,7 +153,7 @@ class Screen:
         from rich.console import Console
         from rich.live import Live
 
-        from flymotion.overlay.colours import RoundScale
+        from flymotion.detecting.overlay.colours import RoundScale
 
         self._angles = found.angles
         self._look = _velocity if found.field.detectors is None else self._responses
@@ -195,7 +195,7 @@ class Screen:
 
     def _responses(self, field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction [deg] that detectors' responses add up to in each cell, and how strongly."""
-        from flymotion.overlay.pooling import preferred
+        from flymotion.detecting.overlay.pooling import preferred
 
         angles, strength = preferred(_averaged(field.directions, shape), self._angles)
         return angles, np.sqrt(strength)
@@ -231,7 +231,7 @@ def _cell(mark: int, grey: int) -> tuple[str, Any]:
     from rich.color import Color
     from rich.style import Style
 
-    from flymotion.overlay.colours import hues
+    from flymotion.detecting.overlay.colours import hues
 
     level = 128 * grey // (GREYS - 1)
     below = Color.from_rgb(level, level, level)

@@ -2,11 +2,11 @@
 
 :func:`detect` reads a movie of any source and yields a :class:`Detection` a frame: the field of local detectors, and
 the motion of the frame as a whole. What takes them is a context manager with a method ``write``: :class:`MotionTable`
-(CSV), :class:`ZarrFields`, :class:`NpzFields`, and :class:`flymotion.overlay.OverlayVideo`.
+(CSV), :class:`ZarrFields`, :class:`NpzFields`, and :class:`flymotion.detecting.overlay.OverlayVideo`.
 """
 
+from flymotion.detecting.detection import Detecting, Detection, detect
 from flymotion.detecting.fields import SINKS, NpzFields, ZarrFields
-from flymotion.detecting.stream import Detecting, Detection, detect
 from flymotion.detecting.tables import MotionTable, Trace, read_trace
 
 __all__ = [

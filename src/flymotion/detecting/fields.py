@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from flymotion.detecting.stream import Detecting, Detection
+from flymotion.detecting.detection import Detecting, Detection
 
 __all__ = ["SINKS", "NpzFields", "ZarrFields"]
 

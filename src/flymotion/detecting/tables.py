@@ -25,7 +25,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from flymotion.detecting.stream import Detecting, Detection
+from flymotion.detecting.detection import Detecting, Detection
 
 __all__ = ["MotionTable", "Trace", "read_trace"]
 

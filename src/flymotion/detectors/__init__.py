@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from flymotion.detectors.base import Detector, Stream, Taps, along
 from flymotion.detectors.conductances import conductance, gruntman
 from flymotion.detectors.correlators import (
     hassenstein_reichardt,
@@ -15,7 +14,8 @@ from flymotion.detectors.correlators import (
     shared_non_delay_t5,
     three_pixel,
 )
-from flymotion.detectors.learned import learned, of_learner
+from flymotion.detectors.detector import Detector, Stream, Taps, along
+from flymotion.detectors.from_learners import learned, of_learner
 from flymotion.detectors.linear import linear_nonlinear, motion_energy
 from flymotion.detectors.suppression import barlow_levick, haag, hr_bl_hybrid
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from flymotion.detectors.base import Detector, Taps, along
-from flymotion.temporal import Chain, Gamma, GammaSlope, LowPass, Rectify
+from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.temporal import Chain, Gamma, GammaSlope, LowPass, Rectify
 
 __all__ = ["conductance", "gruntman"]
 

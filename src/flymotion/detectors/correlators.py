@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from flymotion.detectors.base import Detector, Taps, along
-from flymotion.temporal import Chain, Delay, Gamma, GammaSlope, LowPass, Rectify, Step
+from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.temporal import Chain, Delay, Gamma, GammaSlope, LowPass, Rectify, Step
 
 __all__ = [
     "hassenstein_reichardt",
@@ -35,8 +35,8 @@ def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptan
     Parameters
     ----------
     delayed : Step
-        Makes f of the photoreceptor's signal, g: a :class:`~flymotion.temporal.Delay` in the paper, which names no
-        time; here by default the low-pass of :func:`hassenstein_reichardt`, which suits every frame rate.
+        Makes f of the photoreceptor's signal, g: a :class:`~flymotion.detectors.temporal.Delay` in the paper, which
+        names no time; here by default the low-pass of :func:`hassenstein_reichardt`, which suits every frame rate.
     spacing, acceptance : float
         Of the eye that experiments give it [deg].
     """
@@ -75,7 +75,7 @@ def hassenstein_reichardt(
     Parameters
     ----------
     delayed : Step
-        Makes f: a low-pass, or a :class:`~flymotion.temporal.Delay`.
+        Makes f: a low-pass, or a :class:`~flymotion.detectors.temporal.Delay`.
     fast : tuple of Step
         Makes g, e.g. ``(HighPass(0.25),)``; by default g is the photoreceptor's signal.
     quadrants : {"same", "on", "off"}, optional

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from flymotion.detectors.base import Detector, Taps, along
-from flymotion.temporal import Chain, Gamma, GammaSlope, HighPass
+from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.temporal import Chain, Gamma, GammaSlope, HighPass
 
 __all__ = ["linear_nonlinear", "motion_energy"]
 
@@ -94,7 +94,7 @@ def motion_energy(
     and odd weights of a Gabor function, s and f what the slow and fast filters make of them. For a grating of contrast
     c in the preferred direction with :math:`E = \sum_j w_j \cos(2 \pi j d / L)` and O likewise of sines, the mean is
     :math:`c^2 / 2 \, [(E^2 + O^2)(|S|^2 + |F|^2) - 4 E O \, \Im(S \bar F)]`, and opponent :math:`-4 c^2 E O \, \Im(S
-    \bar F)` at every moment; S and F are the filters' :func:`~flymotion.temporal.transfer`.
+    \bar F)` at every moment; S and F are the filters' :func:`~flymotion.detectors.temporal.transfer`.
 
     Parameters
     ----------

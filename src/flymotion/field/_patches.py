@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion._recursion import PART, SUMS, _compiled
 from flymotion.field._memory import aligned
+from flymotion.similarity.compilation import PART, SUMS, compiled
 
 __all__ = ["BLOCK", "N_EVEN", "patch_scratch", "respond_band"]
 
@@ -36,7 +36,7 @@ def patch_scratch(size, n_vertical, n_in, n_blocks, n_components):
     return pixels, across, np.zeros((n_in, 5), int), vertical, modes, modes.ravel(), *sums
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _take_row(before, after, slot, size, pixels):
     """Write a row of dt and m to two places, so that the rows of a patch always follow each other."""
     for place in range(slot, 2 * size, size):
@@ -47,7 +47,7 @@ def _take_row(before, after, slot, size, pixels):
             m[i] = np.float32(0.5) * (p + q)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _transform(source, step, reach, taps, out, n):
     """Write the modes of a strip of windows, whose numbers are ``step`` apart in the source, end to end."""
     zero = np.float32(0)
@@ -69,7 +69,7 @@ def _transform(source, step, reach, taps, out, n):
                 to[4 * ROW + i] = (to[4 * ROW + i] if j else zero) + (s4 * s + t4 * t)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _add_products(row, change, modes, terms, weights, n):
     """Add the products of a mode of dt with up to four modes of m."""
     count = len(terms)
@@ -91,7 +91,7 @@ def _add_products(row, change, modes, terms, weights, n):
             row[i] += change[i] * (p * a[i])
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _add_singles(components, singles, modes, n):
     """Add the single terms."""
     groups, starts, terms, weights = singles
@@ -102,7 +102,7 @@ def _add_singles(components, singles, modes, n):
             _add_products(row, change, modes, terms[some], weights[some], n)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _add_line(row, dt, m, of_dt, of_m, w, n):
     """Add the products of even modes of dt with odd ones of m, and the other way round, of a block of taps each."""
     a, b, c, d, e = dt[of_dt[0] :], dt[of_dt[1] :], dt[of_dt[2] :], dt[of_dt[3] :], dt[of_dt[4] :]
@@ -117,7 +117,7 @@ def _add_line(row, dt, m, of_dt, of_m, w, n):
         row[i] += even + odd
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _add_lines(components, lines, modes, places, n):
     """Add the forms along one axis, of modes of the other; taps of dt and m are at ``places``."""
     line_of, line_modes, weights = lines
@@ -128,7 +128,7 @@ def _add_lines(components, lines, modes, places, n):
                 _add_line(row, dt, m, places[i], places[j], weights[k, i, j], n)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _mix(components, mixture, floor, total, out, n):
     """Write one output, a mixture of components, whose number is even, but no less than a floor."""
     zero = np.float32(0)
@@ -140,7 +140,7 @@ def _mix(components, mixture, floor, total, out, n):
         out[i] = total[i] if total[i] > floor else floor
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _clear_margins(out, first, last, size):
     """Write 0 where the patch is not all inside the frame."""
     n, height, width = out.shape
@@ -154,14 +154,14 @@ def _clear_margins(out, first, last, size):
                 out[k, y, x] = 0
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _write_modes(pixels, first, step, reach, taps, out, n):
     """Write the modes of dt, then those of m, of a strip of windows."""
     for which in range(2):
         _transform(pixels[which, first:], step, reach, taps, out[which * len(taps) * BLOCK * ROW :], n)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _write_components(form, top, scratch, n):
     """Write the bilinear form of each component, for patches whose first row is in slot ``top``."""
     size, reach, taps, lines, vertical_modes, singles, _, _ = form
@@ -179,7 +179,7 @@ def _write_components(form, top, scratch, n):
     _add_singles(components, singles, modes, n)
 
 
-@_compiled(**SUMS)
+@compiled(**SUMS)
 def respond_band(before, after, first, last, form, outputs, scratch):
     """Write rows first to last of the responses to patches; 0 where the patch is not all inside the frame.
 

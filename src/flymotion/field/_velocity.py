@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion._recursion import PART, SUMS, _compiled
 from flymotion.field._memory import aligned
+from flymotion.similarity.compilation import PART, SUMS, compiled
 
 __all__ = ["halve", "slope_power", "velocity_band", "velocity_scratch"]
 
@@ -33,7 +33,7 @@ SIDE, MIDDLE = np.float32(3 / 16), np.float32(10 / 16)
 """Weights that smooth across the slope, and the change both ways."""
 
 
-@_compiled(**SUMS)
+@compiled(**SUMS)
 def halve(frame, out, first, last):
     """Write rows first to last of the means over 2 x 2 pixels; an odd last row or column is left out."""
     quarter = np.float32(0.25)
@@ -44,7 +44,7 @@ def halve(frame, out, first, last):
             to[x] = quarter * (p + q)
 
 
-@_compiled(**SUMS)
+@compiled(**SUMS)
 def slope_power(frame, step):
     """Return the mean square of the slopes along x and y, central differences, over every step-th row."""
     total, n_rows = 0.0, 0
@@ -67,7 +67,7 @@ def velocity_scratch(radius):
     return tuple(aligned(count * STRIDE) for count in counts)
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _filter_row(before, after, y, left, n, smooth, filtered):
     """Write a row's n columns from ``left`` on: m2, dt, and, one column less each side, g, m2 and dt smoothed in x."""
     height, width = before.shape
@@ -92,7 +92,7 @@ def _filter_row(before, after, y, left, n, smooth, filtered):
         row[4 * STRIDE + i] = SIDE * (row[STRIDE + i] + row[STRIDE + i + 2]) + MIDDLE * row[STRIDE + i + 1]
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _multiply_row(filtered, y, height, width, left, n, slopes, products):
     """Write the products of a row's columns from ``left`` on; 0 for pixels that lack a neighbour."""
     if y < 1 or y >= height - 1:
@@ -119,7 +119,7 @@ def _multiply_row(filtered, y, height, width, left, n, slopes, products):
         products[4 * STRIDE + i] = h * dt
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _rectified_row(dt, before, after, first, last, positive, negative):
     """Write a row's responses to one direction and to its opposite; 0 but from first to last."""
     half, zero = np.float32(-0.5), np.float32(0)
@@ -132,7 +132,7 @@ def _rectified_row(dt, before, after, first, last, positive, negative):
         out[last:] = zero
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _signed_row(dt, before, after, first, last, signed):
     """Write the difference of both; 0 but from first to last."""
     half, zero = np.float32(-0.5), np.float32(0)
@@ -142,7 +142,7 @@ def _signed_row(dt, before, after, first, last, signed):
     signed[last:] = zero
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _write_responses(filtered, y, x0, shift, n, height, width, directions, opponent):
     """Write the three-pixel responses of a row; its m2 and dt begin ``shift`` columns before x0."""
     size = N_FILTERED * STRIDE
@@ -159,7 +159,7 @@ def _write_responses(filtered, y, x0, shift, n, height, width, directions, oppon
         _signed_row(dt, above, below, top, bottom, opponent[1, y, x0:x1])
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _add_row(products, prefix, slot, w, n):
     """Add a row to the prefix of its block; sum the rows of a complete block from the last one up."""
     size = N_PRODUCTS * STRIDE
@@ -178,7 +178,7 @@ def _add_row(products, prefix, slot, w, n):
             prefix[p * STRIDE + i] += row[p * STRIDE + i]
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _sum_window(products, prefix, k, radius, n, sums, boxed):
     """Sum over the window: rows from slot k on are of one block, the prefix of the next; then n columns."""
     size, width, zero = N_PRODUCTS * STRIDE, 2 * radius + 1, np.float32(0)
@@ -203,7 +203,7 @@ def _sum_window(products, prefix, k, radius, n, sums, boxed):
             j += 1
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _refine_row(coarse, gain, y, x0, n, mixed, out):
     """Write gain times a plane of the coarser scale at row y, linear between its pixels; x0 is even."""
     height, width = coarse.shape
@@ -225,7 +225,7 @@ def _refine_row(coarse, gain, y, x0, n, mixed, out):
         out[n - 1] = near * mixed[n // 2 + 1] + far * mixed[n // 2]
 
 
-@_compiled(**PART, **SUMS)
+@compiled(**PART, **SUMS)
 def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
     """Solve the ridge regression of one row about the coarser scale's estimate; where that is fast, take it."""
     zero, one, four = np.float32(0), np.float32(1), np.float32(4)
@@ -247,7 +247,7 @@ def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
         confidence[i] = fine[2 * STRIDE + i] if u * u + v * v > limit else share
 
 
-@_compiled(**SUMS)
+@compiled(**SUMS)
 def velocity_band(before, after, first, last, how, coarse, outputs, scratch):
     """Write rows first to last of a three-pixel field.
 

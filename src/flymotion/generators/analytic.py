@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.eyes import Eye, as_eye
-from flymotion.scenes import unit_vector
+from flymotion.world.conventions import unit_vector
+from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["cosine", "derivative_operator", "interior"]
 
@@ -21,7 +21,7 @@ def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.n
         Viewing positions, or the pixels of a frame, (n,) or (height, width).
     velocity : float or array-like, shape (ndim,) or (n_pixels, ndim)
         Direction of content that moves by one pixel a frame [deg]: 0 = right, 90 = up; or the velocity at each pixel,
-        such as :meth:`flymotion.motions.Motion.flow` gives.
+        such as :meth:`flymotion.world.motions.Motion.flow` gives.
 
     Returns
     -------

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from flymotion.eyes import as_eye
 from flymotion.frames import FramePairs
 from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
+from flymotion.world.eyes import as_eye
 
 __all__ = ["Generators", "Match"]
 
@@ -100,7 +100,7 @@ class Generators:
         Parameters
         ----------
         analytic : Generators or array-like, shape (n_parameters, n_pixels, n_pixels)
-            On frames as these filters see them, e.g. :meth:`flymotion.theory.Population.generators`.
+            On frames as these filters see them, e.g. :meth:`flymotion.generators.theory.Population.generators`.
         """
         return _assign(self.cosines(analytic))
 

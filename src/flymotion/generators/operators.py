@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
 
-from flymotion.eyes import as_eye
 from flymotion.frames import FramePairs, as_frames
 from flymotion.generators.analytic import interior
+from flymotion.world.eyes import as_eye
 
 __all__ = ["Operators"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_non_negative
 
-from flymotion.photoreceptors.base import EarlyVision
-from flymotion.scenes import as_generator
+from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.world.conventions import as_generator
 
 __all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion.eyes import Eye, as_eye
-from flymotion.photoreceptors.base import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["ContrastNormalization", "DivisiveNormalization"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.photoreceptors.base import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision
 
 __all__ = ["OnOff"]
 

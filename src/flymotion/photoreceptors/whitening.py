@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion.photoreceptors.base import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision
 
 __all__ = ["ZCAWhitening"]
 

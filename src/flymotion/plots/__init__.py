@@ -3,20 +3,20 @@
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
+from flymotion.detecting.trace import draw_trace
 from flymotion.plots.cells import draw_cells
+from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
 from flymotion.plots.content import draw_content
+from flymotion.plots.curves import draw_tuning
 from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
-from flymotion.plots.eyes import draw_eye
-from flymotion.plots.filters import draw_filters, filter_sheet
+from flymotion.plots.filter_sheets import draw_filters, filter_sheet
 from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
+from flymotion.plots.mosaics import draw_eye
 from flymotion.plots.multiplication import draw_products
 from flymotion.plots.regression import draw_regression
-from flymotion.plots.sheet import draw_sheet
-from flymotion.plots.trace import draw_trace
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
-from flymotion.plots.tuning import draw_tuning
 
 __all__ = [
     "draw_cartoon",

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
 from flymotion.plots.panels import add_legend, share_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.cells import Result
+    from flymotion.claims.cells import Result
     from flymotion.generators import Generators
 
 __all__ = ["draw_cells"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flymotion.plots.base import new_panels
+from flymotion.plots.canvas import new_panels
+from flymotion.plots.curves import GUIDE
 from flymotion.plots.panels import add_legend, add_title, share_labels
-from flymotion.plots.tuning import GUIDE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +21,7 @@ def draw_comparison(comparison: xr.Dataset) -> Figure:
     Parameters
     ----------
     comparison : Dataset
-        Of :func:`flymotion.recordings.compare`.
+        Of :func:`flymotion.tuning.recordings.compare`.
     """
     cells = comparison.cell.values.tolist()
     n_columns = min(4, len(cells))

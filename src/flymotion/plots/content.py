@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure
+from flymotion.plots.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.content import Result as ContentResult
+    from flymotion.claims.content import Result as ContentResult
 
 __all__ = ["draw_content"]
 
 
 def draw_content(result: ContentResult) -> Figure:
     """Draw accuracies, mean of the seeds: class learned from by class tested on; below, additive units on their own."""
-    from flymotion.experiments.content import CLASSES, READINGS
+    from flymotion.claims.content import CLASSES, READINGS
 
     learned, names = result.learned, list(CLASSES)
     figure = new_figure(6.2, 5.6)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.cartoon import Approximation
-    from flymotion.experiments.cartoon import Result as CartoonResult
-    from flymotion.experiments.equivalence import Result as EquivalenceResult
+    from flymotion.claims.cartoon import Approximation
+    from flymotion.claims.cartoon import Result as CartoonResult
+    from flymotion.claims.equivalence import Result as EquivalenceResult
 
 __all__ = ["draw_cartoon", "draw_equivalence"]
 
@@ -24,7 +24,7 @@ TRIO = (("three-pixel", "C3", "-"), ("HRD", "C0", "--"), ("shared line", "C2", "
 
 def draw_equivalence(result: EquivalenceResult) -> Figure:
     """Draw outputs of one detector of each kind, of their sums over a line, and the boundary's share of the sums."""
-    from flymotion.experiments.equivalence.movies import DT
+    from flymotion.claims.equivalence.movies import DT
 
     figure = new_figure(12, 5.6)
     grid = figure.add_gridspec(2, 3)
@@ -51,7 +51,7 @@ def _lines(axes: Axes, seconds: np.ndarray, outputs: np.ndarray) -> None:
 
 def _shares(axes: Axes, result: EquivalenceResult) -> None:
     """Draw the boundary's share against the field, log-log, and a line of slope -1."""
-    from flymotion.experiments.equivalence import boundary_shares
+    from flymotion.claims.equivalence import boundary_shares
 
     fields, shares = np.array(result.config.fields), boundary_shares(result.fields)
     for share, name, marker in zip(shares, ("noise", "grating"), "os", strict=True):
@@ -98,7 +98,7 @@ def _scatter(axes: Axes, found: Approximation, world: str, n: int) -> None:
 
 def _accuracies(axes: Axes, result: CartoonResult) -> None:
     """Draw shares of pairs told, means and 95 % intervals over scenes, for each detector at one centre."""
-    from flymotion.experiments.cartoon import DETECTORS, interval
+    from flymotion.claims.cartoon import DETECTORS, interval
 
     places = np.arange(len(DETECTORS))
     style: dict[str, Any] = {"markersize": 6, "linestyle": "none", "capsize": 4}

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure
-from flymotion.plots.filters import draw_filters
+from flymotion.plots.canvas import new_figure
+from flymotion.plots.filter_sheets import draw_filters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.figure2 import Result as Figure2Result
-    from flymotion.experiments.gratings import Result as GratingsResult
-    from flymotion.experiments.optics import Result as OpticsResult
+    from flymotion.claims.figure2 import Result as Figure2Result
+    from flymotion.claims.gratings import Result as GratingsResult
+    from flymotion.claims.optics import Result as OpticsResult
 
 __all__ = ["draw_figure2", "draw_motion_map", "draw_speeds"]
 
@@ -37,7 +37,7 @@ def draw_figure2(result: Figure2Result, world: str) -> Figure:
 
 def draw_motion_map(result: OpticsResult) -> Figure:
     """Draw where each feature learns motion: theory as colour and boundary, samples as marks, features side by side."""
-    from flymotion.experiments.optics import GAP
+    from flymotion.claims.optics import GAP
 
     figure = new_figure(11, 4.6)
     panels = figure.subplots(1, len(result.theory), sharex=True, sharey=True, squeeze=False)[0]

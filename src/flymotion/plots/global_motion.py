@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import new_figure
+from flymotion.plots.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.global_motion import Result
+    from flymotion.claims.global_motion import Result
 
 __all__ = ["draw_contrast_response", "draw_oscillations", "draw_velocity_tuning"]
 
@@ -29,7 +29,7 @@ def _style(name: str) -> dict[str, Any]:
 
 def draw_contrast_response(result: Result) -> Figure:
     """Draw the summed output against contrast, without and with normalisation before the detector; first seeds."""
-    from flymotion.experiments.global_motion import slopes
+    from flymotion.claims.global_motion import slopes
 
     config = result.config
     figure = new_figure(6.4, 4.8)
@@ -55,7 +55,7 @@ def draw_contrast_response(result: Result) -> Figure:
 
 def draw_oscillations(result: Result) -> Figure:
     """Draw outputs at one position in time, at mean luminances 0 and 1, and their mean over two wavelengths."""
-    from flymotion.experiments.global_motion import DT, READINGS, TAU
+    from flymotion.claims.global_motion import DT, READINGS, TAU
 
     config = result.config
     figure = new_figure(10, 6)
@@ -108,7 +108,7 @@ def _curves(axes: Axes, result: Result, name: str) -> None:
 
 
 def _peaks(axes: Axes, result: Result) -> None:
-    from flymotion.experiments.global_motion import FILTERS, peak_velocities
+    from flymotion.claims.global_motion import FILTERS, peak_velocities
 
     config = result.config
     lengths = np.array([0.0, 1.08 * max(config.wavelengths)])

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flymotion.plots.base import new_figure
+from flymotion.plots.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.multiplication import Result
+    from flymotion.claims.multiplication import Result
 
 __all__ = ["draw_products"]
 
 
 def draw_products(result: Result) -> Figure:
     """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
-    from flymotion.experiments.multiplication import STIMULI, UNITS
+    from flymotion.claims.multiplication import STIMULI, UNITS
 
     figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)

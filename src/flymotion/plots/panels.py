@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.base import symmetric_limit
+from flymotion.plots.canvas import symmetric_limit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flymotion.plots.base import new_figure
+from flymotion.plots.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.regression import Result as RegressionResult
+    from flymotion.claims.regression import Result as RegressionResult
 
 __all__ = ["draw_regression"]
 
@@ -26,9 +26,9 @@ def draw_regression(result: RegressionResult) -> Figure:
     Parameters
     ----------
     result : Result
-        Of :func:`flymotion.experiments.regression.run`.
+        Of :func:`flymotion.claims.regression.run`.
     """
-    from flymotion.experiments.regression import OPERATORS
+    from flymotion.claims.regression import OPERATORS
 
     snrs, errors = np.array(result.config.snrs), result.errors
     figure = new_figure(10, 4.4)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flymotion.generators import Generators
-from flymotion.plots.base import new_figure, signed_colours, symmetric_limit
-from flymotion.plots.filters import filter_sheet
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.filter_sheets import filter_sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from flymotion.experiments.large_motions import Result as LargeMotionsResult
-    from flymotion.experiments.transformations import Result as TransformationsResult
-    from flymotion.experiments.turns import Result as TurnsResult
-    from flymotion.motions import Motion
+    from flymotion.claims.large_motions import Result as LargeMotionsResult
+    from flymotion.claims.transformations import Result as TransformationsResult
+    from flymotion.claims.turns import Result as TurnsResult
+    from flymotion.world.motions import Motion
 
 __all__ = ["draw_transformations", "draw_turned_bars", "draw_turns"]
 
 
 def draw_transformations(result: TransformationsResult, world: str) -> Figure:
     """Draw the filters that NSM learned in one world of the plane, of the first seed."""
-    from flymotion.experiments.transformations import PLANES
+    from flymotion.claims.transformations import PLANES
 
     plane = PLANES[world]
     filters = Generators(result.nsm[world].filters[0], plane.eye)
@@ -30,7 +30,7 @@ def draw_transformations(result: TransformationsResult, world: str) -> Figure:
 
 def draw_turns(result: TurnsResult) -> Figure:
     """Draw the flow that each filter of a turning spherical eye implies, of the first seed."""
-    from flymotion.experiments.turns import EYE, MOTION
+    from flymotion.claims.turns import EYE, MOTION
 
     filters = Generators(result.learned.filters[0], EYE)
     return filter_sheet(filters, _names(MOTION), suptitle="NSM, turns of a spherical eye: flow that the filters imply")
@@ -42,7 +42,7 @@ def _names(motion: Motion) -> list[str]:
 
 def draw_turned_bars(result: LargeMotionsResult) -> Figure:
     """Draw Fig. 5c: a bar turned by repeated first-order steps, by the exponential, and in truth; of the first seed."""
-    from flymotion.experiments.large_motions import STEP, errors
+    from flymotion.claims.large_motions import STEP, errors
 
     rows = {
         "first-order\nsteps": result.first_order[0],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flymotion.stimuli.bars import apparent_motion, flashed_bar, moving_bar, moving_edge
-from flymotion.stimuli.base import Drift, Part, Stimulus
 from flymotion.stimuli.gratings import (
     counterphase_grating,
     drifting_grating,
@@ -17,6 +16,7 @@ from flymotion.stimuli.gratings import (
 from flymotion.stimuli.noise import glider, random_dots, ternary_noise
 from flymotion.stimuli.panoramas import rotating_panorama
 from flymotion.stimuli.paths import Cosine, Lives, Stepped, Table, Track, Turning, Window
+from flymotion.stimuli.stimulus import Drift, Part, Stimulus
 from flymotion.stimuli.velocity import velocity_noise, velocity_steps
 
 __all__ = [

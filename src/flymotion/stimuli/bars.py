@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flymotion.scenes import Bar, Edge
-from flymotion.stimuli.base import Drift, Part, Stimulus
 from flymotion.stimuli.paths import Window, positive
+from flymotion.stimuli.stimulus import Drift, Part, Stimulus
+from flymotion.world.scenes import Bar, Edge
 
 __all__ = ["apparent_motion", "flashed_bar", "moving_bar", "moving_edge"]
 
@@ -34,7 +34,7 @@ def moving_edge(
 
     Examples
     --------
-    >>> from flymotion.eyes import Line
+    >>> from flymotion.world.eyes import Line
     >>> moving_edge(speed=10.0).movie(Line(3, sigma=0.0), dt=0.5)
     array([[0. , 0. , 0. ],
            [0.5, 0. , 0. ],

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flymotion.scenes import Grating, SquareGrating, as_generator
-from flymotion.stimuli.base import Drift, Part, Stimulus
 from flymotion.stimuli.paths import Cosine, Stepped, positive
+from flymotion.stimuli.stimulus import Drift, Part, Stimulus
+from flymotion.world.conventions import as_generator
+from flymotion.world.scenes import Grating, SquareGrating
 
 __all__ = [
     "counterphase_grating",

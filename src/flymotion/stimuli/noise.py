@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.scenes import Bar, Dot, as_generator
-from flymotion.stimuli.base import Part, Stimulus
 from flymotion.stimuli.paths import Lives, Table, positive
+from flymotion.stimuli.stimulus import Part, Stimulus
+from flymotion.world.conventions import as_generator
+from flymotion.world.scenes import Bar, Dot
 
 __all__ = ["glider", "random_dots", "ternary_noise"]
 
@@ -71,7 +72,7 @@ def glider(
 
     Examples
     --------
-    >>> from flymotion.eyes import Line
+    >>> from flymotion.world.eyes import Line
     >>> glider(contrast=1.0, duration=0.12, random_state=2).movie(Line(4, sigma=0.0), dt=0.04)
     array([[ 1.,  1.,  1., -1.],
            [ 1.,  1.,  1.,  1.],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from flymotion.scenes import SphericalNoise, SphericalScene, as_generator
-from flymotion.stimuli.base import Part, Stimulus
 from flymotion.stimuli.paths import Turning, positive
+from flymotion.stimuli.stimulus import Part, Stimulus
+from flymotion.world.conventions import as_generator
+from flymotion.world.scenes import SphericalNoise, SphericalScene
 
 __all__ = ["rotating_panorama"]
 
@@ -26,8 +27,8 @@ def rotating_panorama(
     Parameters
     ----------
     scene : SphericalScene, optional
-        Such as :func:`~flymotion.scenes.panorama` makes of an image, shown with the intensities that it has; by default
-        Gaussian noise of variance 1, always the same, with a correlation angle of 10 degrees.
+        Such as :func:`~flymotion.world.scenes.panorama` makes of an image, shown with the intensities that it has; by
+        default Gaussian noise of variance 1, always the same, with a correlation angle of 10 degrees.
     speed : float
         Of the content, to the right [deg/s].
     heading : float, optional

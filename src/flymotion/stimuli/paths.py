@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flymotion.scenes import unit_vector
-from flymotion.stimuli.base import Time
+from flymotion.stimuli.stimulus import Time
+from flymotion.world.conventions import unit_vector
 
 __all__ = ["Cosine", "Lives", "Stepped", "Table", "Track", "Turning", "Window", "across", "positive"]
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
-from flymotion.scenes import FlatScene, Grating, as_generator
-from flymotion.stimuli.base import Part, Stimulus
 from flymotion.stimuli.gratings import as_phase
 from flymotion.stimuli.paths import Track, positive
+from flymotion.stimuli.stimulus import Part, Stimulus
+from flymotion.world.conventions import as_generator
+from flymotion.world.scenes import FlatScene, Grating
 
 __all__ = ["velocity_noise", "velocity_steps"]
 

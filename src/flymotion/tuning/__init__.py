@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flymotion.tuning.base import UNITS, dt_for, eye_for, tune
+from flymotion.tuning.design import UNITS, dt_for, eye_for, tune
 from flymotion.tuning.experiments import EXPERIMENTS, Experiment, experiment
 from flymotion.tuning.measures import (
     Peak,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.eyes import Eye
+from flymotion.world.eyes import Eye
 
 __all__ = ["seen", "stages_for"]
 

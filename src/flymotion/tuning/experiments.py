@@ -27,7 +27,7 @@ from flymotion.stimuli import (
     moving_edge,
     reverse_phi,
 )
-from flymotion.tuning.base import check_parameters, dt_for, tune
+from flymotion.tuning.design import check_parameters, dt_for, tune
 
 if TYPE_CHECKING:
     import xarray as xr

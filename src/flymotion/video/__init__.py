@@ -17,8 +17,8 @@ Times are in seconds: since the first frame of a video or live source, as its ti
 and of videos without time stamps, the number of the frame over the rate, or NaN where no rate is known.
 """
 
-from flymotion.video.base import VideoError
 from flymotion.video.movie import Batch, Frame, Movie
 from flymotion.video.opening import open_movie, read_movie
+from flymotion.video.reader import VideoError
 
 __all__ = ["Batch", "Frame", "Movie", "VideoError", "open_movie", "read_movie"]

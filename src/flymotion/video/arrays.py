@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import as_frames
-from flymotion.video.base import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
+from flymotion.video.reader import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
 
 __all__ = ["array_file_source", "array_source"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from flymotion.video.base import Item, Mark, Shot, Source, VideoError, count_time
 from flymotion.video.luminance import grey_of_frame
+from flymotion.video.reader import Item, Mark, Shot, Source, VideoError, count_time
 
 __all__ = ["Place", "read_container", "video_source"]
 

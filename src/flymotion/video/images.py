@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.base import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
+from flymotion.video.reader import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
 
 __all__ = ["folder_source", "image_source", "is_image"]
 

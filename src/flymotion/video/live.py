@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flymotion.video.base import Mark, Source, VideoError
 from flymotion.video.containers import Place, read_container
+from flymotion.video.reader import Mark, Source, VideoError
 
 __all__ = ["camera_source", "is_live", "live_source", "pipe_source"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.base import Grey
+from flymotion.video.reader import Grey
 
 __all__ = ["area_sums", "grey_of_frame", "luminance"]
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.video.base import Grey, Reader, Shot, VideoError
 from flymotion.video.edits import is_edit, thumbnail
 from flymotion.video.luminance import luminance
+from flymotion.video.reader import Grey, Reader, Shot, VideoError
 from flymotion.video.selection import Selection
 
 __all__ = ["Batch", "Frame", "Movie"]

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from flymotion.video.arrays import array_file_source, array_source
-from flymotion.video.base import Item, Mark, Shot, Source, VideoError
 from flymotion.video.containers import video_source
 from flymotion.video.images import folder_source, image_source, is_image
 from flymotion.video.live import camera_source, is_live, live_source, pipe_source
 from flymotion.video.movie import Movie
+from flymotion.video.reader import Item, Mark, Shot, Source, VideoError
 from flymotion.video.selection import Selection, as_mark
 
 __all__ = ["open_movie", "read_movie"]

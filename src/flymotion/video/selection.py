@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.base import Grey, Item, Mark, Shot
+from flymotion.video.reader import Grey, Item, Mark, Shot
 
 __all__ = ["REPEAT", "Selection", "as_mark", "is_repeat"]
 

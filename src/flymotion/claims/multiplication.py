@@ -1,0 +1,291 @@
+r"""Units that add their inputs multiply them too, by the nonlinearity of their output (Section 3.2; C31).
+
+A motion detector needs the product of a change at one pixel and the intensities beside it. A linear-nonlinear unit adds
+up a change g and two intensities f; the square of that sum holds the products 2 w_g w_f g f, and of a unit and its
+mirror image the difference holds nothing else. So does, in part, any bent output. In a unit of conductances (Gruntman
+et al. 2018), :math:`(E - a I) / (1 + E + I)`, the fast excitation E stands for the change, and the slow inhibition I
+for the intensity. How much of a unit's output is the product, a regression on its own inputs tells.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.claims.rows import Claim, report
+from flymotion.claims.work import Each, in_turn
+from flymotion.claims.worlds import WORLDS, stack
+from flymotion.detectors import Detector, gruntman, linear_nonlinear
+from flymotion.stimuli import drifting_grating
+from flymotion.world.eyes import Line
+from flymotion.world.rendering import render
+
+__all__ = ["STIMULI", "UNITS", "Config", "Result", "Shares", "check", "jobs", "run", "shares"]
+
+DT = 0.02
+"""Time between frames [s]."""
+
+STEP = 0.01
+"""What one frame was to the learner of L1 [s]: shifts of up to 0.1 pixels a frame are up to 50 deg/s."""
+
+SETTLE = 1.5
+"""When the filters have settled [s]: ten time constants."""
+
+MARGIN = 3
+"""Pixels on either side of a position that the widest unit and its mirror image look at."""
+
+SPACING = 5.0
+
+BOTH = (0.0, 180.0)
+"""Preferred directions of a unit and of its mirror image [deg]."""
+
+Respond = Callable[[Detector], np.ndarray]
+"""Shows the movies to a detector and its mirror image."""
+
+UNITS = {"half_wave": "half-wave rectified sum", "squared": "squared sum", "gruntman": "conductances (Gruntman)"}
+"""Units, and their names."""
+
+MEANING = {
+    "half_wave": "half of a rectified sum is the sum itself, whose mean is 0; the rest bends much as a square does",
+    "squared": "a squared sum holds the product, and the difference of mirror images nothing else",
+    "gruntman": "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
+}
+"""What the figures say of each unit."""
+
+STIMULI = {"gratings": "gratings", "noise": "noise of L1"}
+"""What is shown, and its name."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and seeds.
+
+    Parameters
+    ----------
+    n_seeds : int
+        Scenes of noise.
+    n_speeds, n_positions : int
+        Speeds of each scene, each both ways, and positions that look at it.
+    noise_contrast : float
+        Standard deviation of the noise before the optics.
+    wavelengths, frequencies, contrasts : tuple of float
+        Of the gratings: all combinations, each both ways [deg], [Hz], Michelson.
+    """
+
+    n_seeds: int = 10
+    n_speeds: int = 100
+    n_positions: int = 8
+    noise_contrast: float = 0.3
+    wavelengths: tuple[float, ...] = (20.0, 30.0, 40.0, 60.0)
+    frequencies: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
+    contrasts: tuple[float, ...] = (0.25, 0.5)
+
+    @classmethod
+    def quick(cls) -> Config:
+        """Return fewer seeds."""
+        return cls(n_seeds=2)
+
+
+class Shares(NamedTuple):
+    """What the product of change and intensity explains, for each of :data:`UNITS`."""
+
+    single: np.ndarray
+    """Of the variance of one unit's output, what no other term of second order or less explains, shape (n_units,)."""
+    opponent: np.ndarray
+    """The same of a unit less its mirror image."""
+    alone: np.ndarray
+    """Of the variance, what the product alone explains, of one unit and of the difference, shape (n_units, 2)."""
+    quadratic: np.ndarray
+    """The same of all terms up to second order, shape (n_units, 2)."""
+    selectivity: np.ndarray
+    """Difference between the mean outputs of one unit to motion right and left, over their sum, shape (n_units,)."""
+    made: np.ndarray
+    """What the product makes of it, shape (n_units,)."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Shares by what is shown; every array has an axis of seeds first, 1 long for gratings."""
+
+    config: Config
+    shares: dict[str, Shares]
+
+
+def jobs(config: Config) -> list[partial[Any]]:
+    """List the independent pieces of work."""
+    return [partial(_show_gratings, config), *(partial(_show_noise, config, seed) for seed in range(config.n_seeds))]
+
+
+def run(config: Config, each: Each = in_turn) -> Result:
+    """Show gratings and noise to all units, and take their outputs apart."""
+    gratings, *noise = each(jobs(config))
+    return Result(config, {"gratings": stack([gratings]), "noise": stack(noise)})
+
+
+def _show_gratings(config: Config) -> Shares:
+    eye = Line(2 * MARGIN + 1, WORLDS["L1"].sigma)
+    points = list(itertools.product(BOTH, config.wavelengths, config.frequencies, config.contrasts))
+    movies = [
+        drifting_grating(
+            wavelength=length,
+            temporal_frequency=frequency,
+            direction=direction,
+            contrast=contrast,
+            phase=0.0,
+            duration=SETTLE + 2.0,  # whole periods
+        ).movie(eye, DT, spacing=SPACING)
+        for direction, length, frequency, contrast in points
+    ]
+    return _take_apart(np.stack(movies), eye, _kept(1))
+
+
+def _show_noise(config: Config, seed: int) -> Shares:
+    world = WORLDS["L1"]
+    rng = np.random.default_rng([seed, 31])
+    scene, eye = world.scene(rng), Line(2 * MARGIN + config.n_positions, world.sigma)
+    speeds = np.linspace(0, world.max_shift * DT / STEP, config.n_speeds + 1)[1:]
+    low, high = scene.extent[0]
+    middles = rng.uniform(low, high, config.n_speeds)
+    steps = np.arange(round((SETTLE + 0.5) / DT))
+    steps = steps - steps[_kept(5)].mean()  # so that motion either way passes the same content
+    places = np.tile(middles, 2)[:, None] - np.concatenate([speeds, -speeds])[:, None] * steps
+    movies = config.noise_contrast * render(scene, eye, places.reshape(-1, 1))
+    return _take_apart(movies.reshape(*places.shape, -1), eye, _kept(5))
+
+
+def _kept(every: int) -> slice:
+    """Return some frames after the filters have settled."""
+    return slice(round(SETTLE / DT), None, every)
+
+
+# -- units -----------------------------------------------------------------------------------------------------------
+
+
+def _inputs_of_sums(respond: Respond) -> np.ndarray:
+    """Return the three inputs of the linear-nonlinear unit, the change first, shape (..., 3)."""
+    weights = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    both = [[respond(linear_nonlinear(tuple(sign * w)))[..., 0] for w in weights] for sign in (1, -1)]
+    return np.stack(both[0], axis=-1) - np.stack(both[1], axis=-1)
+
+
+def _inputs_of_conductances(respond: Respond) -> np.ndarray:
+    """Return E, and I of the unit of conductances and of its mirror image, shape (..., 3).
+
+    E of the mirror image is the same but for the tails, 0.1 %, of its Gaussian.
+    """
+    excited, inhibited = (respond(gruntman(reversals=only)) for only in ((1.0, 0.0), (0.0, 1.0)))
+    leak = 1 - excited - inhibited  # of E / (1 + E + I) and I / (1 + E + I) this is what 1 / (1 + E + I) is
+    return np.concatenate([(excited / leak)[..., :1], inhibited / leak], axis=-1)
+
+
+def _take_apart(movies: np.ndarray, eye: Line, kept: slice) -> Shares:
+    """Show movies, shape (n_movies, n_frames, n_pixels), the first half of motion right, the others of motion left."""
+    last = len(eye.positions) - MARGIN
+
+    def respond(detector: Detector) -> np.ndarray:
+        inside = slice(*np.searchsorted(detector.positions(eye, BOTH), [MARGIN, last]))
+        return detector(movies, DT, eye=eye, direction=BOTH)[:, kept, inside]
+
+    sums = _inputs_of_sums(respond)
+    units = (
+        (respond(linear_nonlinear(nonlinearity="half-wave")), sums, 3),
+        (respond(linear_nonlinear(nonlinearity="squared")), sums, 3),
+        (respond(gruntman()), _inputs_of_conductances(respond), 2),
+    )
+    single = [shares(outputs[..., 0], inputs[..., :own]) for outputs, inputs, own in units]
+    opponent = [shares(outputs[..., 0] - outputs[..., 1], inputs) for outputs, inputs, _ in units]
+    right, left = np.array([outputs[..., 0].reshape(2, -1).mean(axis=1) for outputs, _, _ in units]).T
+    both = np.array([single, opponent])
+    return Shares(
+        single=both[0, :, 0],
+        opponent=both[1, :, 0],
+        alone=both[:, :, 1].T,
+        quadratic=both[:, :, 2].T,
+        selectivity=(right - left) / (right + left),
+        made=both[0, :, 3] / (right + left),
+    )
+
+
+def shares(output: np.ndarray, inputs: np.ndarray) -> tuple[float, float, float, float]:
+    """Regress a unit's output on its inputs, their squares and products.
+
+    Parameters
+    ----------
+    output : ndarray, shape (n_movies, ...)
+        The first half of the movies is of motion right, the others of motion left.
+    inputs : ndarray, shape (n_movies, ..., n_inputs)
+        The change first, then intensities.
+
+    Returns
+    -------
+    product : float
+        Share of the output's variance that the products of the change with intensities explain beyond all other terms.
+    alone : float
+        Share that they explain alone.
+    quadratic : float
+        Share that all terms explain.
+    made : float
+        Difference between the mean outputs to motion right and left that they make.
+    """
+    change, intensities = inputs[..., :1], inputs[..., 1:]
+    pairs = itertools.combinations(range(intensities.shape[-1]), 2)
+    others = [intensities[..., i] * intensities[..., j] for i, j in pairs]
+    rest = [np.ones_like(output), *np.moveaxis(inputs, -1, 0), *np.moveaxis(inputs**2, -1, 0), *others]
+    y, base = output.ravel(), np.stack([term.ravel() for term in rest], axis=1)
+    products = (change * intensities).reshape(len(y), -1)
+    total = ((y - y.mean()) ** 2).sum()
+    full = np.concatenate([base, products], axis=1)
+    (without, _), (only, _), (left, weights) = (
+        _residual(terms, y) for terms in (base, np.concatenate([base[:, :1], products], axis=1), full)
+    )
+    right, left_ = (products @ weights[base.shape[1] :]).reshape(2, -1).mean(axis=1)
+    return (without - left) / total, 1 - only / total, 1 - left / total, float(right - left_)
+
+
+def _residual(terms: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the sum of squares that a regression leaves, and its weights."""
+    scale = np.linalg.norm(terms, axis=0)
+    weights = np.linalg.lstsq(terms / scale, y)[0] / scale
+    return float(((y - terms @ weights) ** 2).sum()), weights
+
+
+# -- claims ----------------------------------------------------------------------------------------------------------
+
+
+def check(result: Result) -> list[Claim]:
+    """State C31."""
+    rows = []
+    for shown, found in result.shares.items():
+        for k, (unit, name) in enumerate(UNITS.items()):
+            rows += _state(shown, unit, name, k, found)
+    return rows
+
+
+def _state(shown: str, unit: str, name: str, k: int, found: Shares) -> list[Claim]:
+    seeds = len(found.single) if shown == "noise" else 0
+    single, opponent, selectivity, made_ = (
+        x[:, k].mean() for x in (found.single, found.opponent, found.selectivity, found.made)
+    )
+    quadratic = found.quadratic[:, k].mean(axis=0)
+    of = "share of the variance that only the product of change and intensity explains, "
+    where = f"{name}, {STIMULI[shown]}"
+    note = "{:.3g} alone; all terms up to second order explain {:.3f}; mean of the seeds".format
+    alone = found.alone[:, k].mean(axis=0)
+    made = "share of the difference between mean outputs to motion right and left that the product makes, "
+    selective = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[unit]}"
+    return [
+        report(f"C31.{unit}_{shown}", f"{of}one unit, {where}", single, seeds=seeds, note=note(alone[0], quadratic[0])),
+        report(
+            f"C31.{unit}_opponent_{shown}",
+            f"{of}unit less mirror image, {where}",
+            opponent,
+            seeds=seeds,
+            note=note(alone[1], quadratic[1]),
+        ),
+        report(f"C31.{unit}_direction_{shown}", f"{made}{where}", made_ / selectivity, seeds=seeds, note=selective),
+    ]

@@ -1,0 +1,174 @@
+"""Self-motion: a spherical eye that turns learns roll, pitch and yaw (C27; the conjecture of Suppl. D).
+
+120 directions all round, K = 6: one unit for each sense of each axis; one turn a pair, from any attitude, of a size
+uniform up to the largest. Such an eye sees the whole scene in every frame, so the mean of one scene hardly varies, and
+whitening makes the most of the little that it does: the mean of the next scene then drowns everything. (Averages with
+labels from one scene named 1.00, 1.00, 0.89 and 0.26 of the turns in another; 1.00 of all where scenes have mean 0.)
+Hence several scenes a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from flymotion.claims.rows import Claim, above, all_of, report
+from flymotion.claims.transformations.lessons import LIKE, RIDGE, Learned, early_vision, learn, lesson, succeeded
+from flymotion.claims.work import Each, in_turn
+from flymotion.claims.worlds import stack
+from flymotion.frames import FramePairs
+from flymotion.generators import derivative_operator
+from flymotion.generators.theory import population
+from flymotion.world.eyes import Sphere
+from flymotion.world.motions import Turn
+from flymotion.world.rendering import sample_pairs
+from flymotion.world.scenes import SphericalNoise, SphericalScene, spherical_covariance
+
+__all__ = ["Config", "Result", "check", "derivatives", "jobs", "learn_turns", "run"]
+
+EYE = Sphere.evenly(120, sigma=5.0)
+CORRELATION_ANGLE = 15.0
+MOTION = Turn(5.7)
+
+
+def learn_turns(
+    scenes: Sequence[SphericalScene],
+    new_scenes: Sequence[SphericalScene],
+    eye: Sphere,
+    motion: Turn,
+    analytic: Callable[[np.ndarray], np.ndarray],
+    *,
+    n_pairs: int,
+    n_test: int,
+    seed: Any,
+    vision: Pipeline | None = None,
+) -> Learned:
+    """Learn from turns of an eye in several scenes, as many in each.
+
+    Parameters
+    ----------
+    scenes, new_scenes : sequence of SphericalScene
+        To learn from, and to test in; they may be the same.
+    eye : Sphere
+        Viewing directions and optics.
+    motion : Turn
+        Steps, along one axis a pair.
+    analytic : callable
+        From the whitening Z, shape (n, n), to generators on whitened frames, shape (3, n, n).
+    n_pairs, n_test : int
+        Pairs to learn from, and new ones, in all.
+    seed : int or sequence of int
+        Of the attitudes and turns.
+    vision : Pipeline, optional
+        What happens to frames first; by default as in :func:`~flymotion.claims.transformations.early_vision`.
+
+    Raises
+    ------
+    ValueError
+        Fewer pairs than scenes.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = _all_over(scenes, eye, motion, n_pairs, rng)
+    new = _all_over(new_scenes, eye, motion, n_test, rng)
+    given = lesson(vision or early_vision(), eye, motion, pairs, new)
+    return learn(given, analytic(given.Z))
+
+
+def _all_over(
+    scenes: Sequence[SphericalScene], eye: Sphere, motion: Turn, n_pairs: int, rng: np.random.Generator
+) -> FramePairs:
+    """Draw as many pairs in each scene, the scenes well mixed."""
+    if n_pairs < len(scenes):
+        raise ValueError(f"{n_pairs} pairs in {len(scenes)} scenes; expected at least one in each")
+    parts = [sample_pairs(scene, eye, motion, n_pairs // len(scenes), rng) for scene in scenes]
+    pairs = FramePairs.concatenate(parts)
+    return pairs[rng.permutation(len(pairs))]
+
+
+def derivatives(Z: np.ndarray, eye: Sphere, motion: Turn) -> np.ndarray:
+    """Return the discrete derivatives along the flow of each axis, on frames whitened by Z: Z A Z^-1."""
+    operators = np.stack([derivative_operator(eye, flow) for flow in motion.flow(eye.positions)])
+    return Z @ operators @ np.linalg.pinv(Z, rcond=1e-10)
+
+
+# -- the experiment ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and seeds.
+
+    Parameters
+    ----------
+    n_seeds : int
+        Seeds: scenes and pairs are drawn anew.
+    n_scenes : int
+        Scenes to learn from, and as many new ones to test in.
+    n_pairs, n_test : int
+        Pairs to learn from, and new ones to test with.
+    """
+
+    n_seeds: int = 20
+    n_scenes: int = 12
+    n_pairs: int = 7200
+    n_test: int = 1200
+
+    @classmethod
+    def quick(cls) -> Config:
+        """Return fewer seeds."""
+        return cls(n_seeds=1)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was learned; every array has an axis of seeds first."""
+
+    learned: Learned
+
+
+def jobs(config: Config) -> list[partial[Any]]:
+    """List the independent pieces of work."""
+    return [partial(_learn_in_noise, config, seed) for seed in range(config.n_seeds)]
+
+
+def run(config: Config, each: Each = in_turn) -> Result:
+    """Let NSM learn."""
+    return Result(stack(list(each(jobs(config)))))
+
+
+def _learn_in_noise(config: Config, seed: int) -> Learned:
+    seen, new = (
+        [SphericalNoise(CORRELATION_ANGLE, random_state=[seed, k, scene]) for scene in range(config.n_scenes)]
+        for k in range(2)
+    )
+    sizes = {"n_pairs": config.n_pairs, "n_test": config.n_test}
+    return learn_turns(seen, new, EYE, MOTION, _generators, seed=[seed, 2], **sizes)
+
+
+def _generators(Z: np.ndarray) -> np.ndarray:
+    covariance = spherical_covariance(CORRELATION_ANGLE, EYE.sigma)
+    return population(covariance, EYE, MOTION, whitening=Z, regularization=RIDGE).generators().operators
+
+
+def check(result: Result) -> list[Claim]:
+    """State C27."""
+    learned = result.learned
+    seeds = len(learned.found)
+    title, least = "share of new pairs whose axis and sense are named by", learned.cosines.min(axis=0)
+    by_way = ", ".join(f"{MOTION.called(way)} {c:.3f}" for way, c in zip(MOTION.ways, least, strict=True))
+    good = succeeded(learned, accuracy=0.95)
+    mean = f"noise of {CORRELATION_ANGLE:g} deg, up to {MOTION.sizes.max():g} deg; mean {learned.accuracy.mean():.4f}"
+    both = f"seeds in which all six ways are found, with cosines above {LIKE}, and more than 0.95 named"
+    return [
+        above("C27.accuracy", f"{title} NSM", learned.accuracy.min(), 0.95, seeds=seeds, note=mean),
+        all_of("C27.seeds", both, good, seeds=seeds),
+        report(
+            "C27.cos", "cosine of NSM's filters with the population's generators", least.min(), seeds=seeds, note=by_way
+        ),
+        report("C27.ideal", f"{title} labelled averages", learned.ideal.min(), seeds=seeds),
+    ]

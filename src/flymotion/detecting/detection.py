@@ -1,0 +1,242 @@
+"""Frames in, motion out: the local detectors, and the motion of the whole frame, from any source of frames."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.field import Field, MotionField
+from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
+from flymotion.generators import Generators
+from flymotion.learner import saving
+from flymotion.learner.estimator import MotionLearner
+from flymotion.video import Frame, Movie, VideoError, open_movie
+from flymotion.video.reading_ahead import ahead
+from flymotion.video.viewing import view
+
+__all__ = ["Detecting", "Detection", "detect"]
+
+OUTPUTS = ("directions", "velocity", "confidence")
+"""What is computed at every pixel; the first only if dense."""
+
+N_ROWS = 90
+"""About as many rows of a frame, at most, are looked at for the mean responses."""
+
+
+class Detection(NamedTuple):
+    """What one frame shows, together with the one before.
+
+    Attributes
+    ----------
+    number : int
+        Of the frame, among those taken; from 0 on.
+    time : float
+        When it is shown [s], or NaN where the source does not tell.
+    cut : bool
+        Whether it begins a clip: then there is no frame before, ``field`` is None and everything else unknown.
+    image : ndarray, shape (height, width)
+        The frame, 0 (black) to 255.
+    field : Field or None
+        ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity`` and ``confidence``
+        at every pixel that the detectors look at; velocity in pixels of the source. The next step overwrites it.
+    motion : GlobalMotion
+        In pixels of the source.
+    responses : ndarray, shape (n_directions,)
+        Mean response of the detectors of each direction, over every k-th row of those that have any [grey levels
+        squared].
+    """
+
+    number: int
+    time: float
+    cut: bool
+    image: np.ndarray
+    field: Field | None
+    motion: GlobalMotion
+    responses: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Detecting:
+    """Motion of every pair of frames of a movie; made by :func:`detect`, and read by looping over it.
+
+    Attributes
+    ----------
+    movie : Movie
+        The frames.
+    field : MotionField
+        The detectors.
+    view_scale : int or None
+        Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
+    downsample : int
+        How much they had been reduced before.
+    """
+
+    movie: Movie
+    field: MotionField
+    view_scale: int | None
+    downsample: int
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Preferred directions of the detectors [deg]: 0 = right, 90 = up."""
+        return self.field.angles
+
+    @property
+    def scale(self) -> int:
+        """Side of what is one pixel of the field [pixels of the source]."""
+        return (self.view_scale or 1) * self.downsample
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the fields."""
+        return _reduced(self.movie.shape, self.view_scale)
+
+    def __iter__(self) -> Iterator[Detection]:
+        """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
+        stream, means = self.field.stream(), _Responses(self.field, self.shape[0])
+        nothing = np.full(len(self.angles), math.nan)
+        with closing(ahead(frame for frame in self.movie.frames())) as frames:
+            for number, frame in enumerate(frames):
+                if frame.cut:
+                    stream.cut()
+                    means.cut()
+                seen = self._seen(frame)
+                field = stream.step(seen)
+                responses = means.step(seen, field)
+                if field is None or responses is None:
+                    yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, nothing)
+                    continue
+                yield self._detection(number, frame, field, responses)
+
+    def _seen(self, frame: Frame) -> np.ndarray:
+        """Return a frame as a model saw those that it learned from."""
+        return frame.image if self.view_scale is None else view(frame.image[None], self.view_scale)[0]
+
+    def _detection(self, number: int, frame: Frame, field: Field, responses: np.ndarray) -> Detection:
+        assert field.velocity is not None and field.confidence is not None
+        motion = global_motion(field.velocity, field.confidence)
+        if self.scale > 1:
+            np.multiply(field.velocity, self.scale, out=field.velocity)
+            motion = motion._replace(x=self.scale * motion.x, y=self.scale * motion.y)
+        return Detection(number, frame.time, False, frame.image, field, motion, responses)
+
+
+class _Responses:
+    """Mean responses over every k-th row: those of the field, or, where it has none, of the strips about the rows."""
+
+    def __init__(self, field: MotionField, height: int) -> None:
+        strips = _strips(height, _reach(field.detectors))
+        self._rows, self._strips = strips[:, strips.shape[1] // 2], strips.ravel()
+        self._stream = None
+        if "directions" not in field.outputs:
+            self._rows = np.arange(strips.shape[1] // 2, strips.size, strips.shape[1])
+            self._stream = replace(field, outputs=("directions",)).stream()
+
+    def cut(self) -> None:
+        if self._stream is not None:
+            self._stream.cut()
+
+    def step(self, frame: np.ndarray, field: Field | None) -> np.ndarray | None:
+        """Take the next frame and its field; returns the means, shape (n_directions,), or None where there is none."""
+        if self._stream is not None:
+            field = self._stream.step(frame[self._strips])
+        if field is None or field.directions is None:
+            return None
+        return field.directions[:, self._rows].mean(axis=2).mean(axis=1, dtype=float)
+
+
+def _reach(detectors: Generators | None) -> int:
+    """Return how many rows a detector looks at."""
+    return 3 if detectors is None else detectors.shape[0]
+
+
+def _strips(height: int, reach: int) -> np.ndarray:
+    """Return the rows that a frame's mean responses are of, each with those that its detectors look at."""
+    first = np.arange(0, height - reach + 1, max(1, height // N_ROWS))
+    return first[:, None] + np.arange(reach)
+
+
+def detect(
+    source: Any,
+    *,
+    model: str | os.PathLike[str] | MotionLearner | None = None,
+    dense: bool = True,
+    **options: Any,
+) -> Detecting:
+    """Detect motion at every pixel of every frame.
+
+    Parameters
+    ----------
+    source : path, str or array-like
+        A video, a camera, a URL, images or an array: what :func:`flymotion.video.open_movie` takes.
+    model : path or MotionLearner, optional
+        Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
+        as those that it learned from.
+    dense : bool
+        Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
+        less time.
+    **options : Any
+        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
+        pair bridges an edit unless ``edits`` is ``"keep"``.
+
+    Returns
+    -------
+    Detecting
+        To be looped over: one :class:`Detection` a frame, in constant memory.
+
+    Raises
+    ------
+    VideoError
+        A source that cannot be read, or frames too small for the detectors.
+    ValueError
+        Flat frames; options out of range.
+    ModelError
+        A model that cannot be read, or has not learned directions of motion in the plane from square patches.
+
+    Notes
+    -----
+    Pairs of frames are neighbours among those taken, and never bridge a cut. Velocities are in pixels of the source
+    whatever ``downsample`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
+
+    Examples
+    --------
+    >>> frame = np.add.outer(np.sin(np.arange(60) / 3), np.cos(np.arange(80) / 3)) * 50 + 128
+    >>> steps = list(detect(np.stack([np.roll(frame, t, axis=1)[:, 8:-8] for t in range(4)]), rate=25))
+    >>> [(step.number, step.time, step.cut) for step in steps[:2]], round(steps[1].motion.x, 1)
+    ([(0, 0.0, True), (1, 0.04, False)], 1.0)
+    """
+    detectors, view_scale = (None, None) if model is None else _learned(model)
+    movie = open_movie(source, **{"edits": "split"} | options)
+    shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
+    if min(shape) < least:
+        raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
+    dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
+    field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
+    return Detecting(movie, field, view_scale, options.get("downsample", 1))
+
+
+def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
+    height, width = shape
+    return height // (by or 1), width // (by or 1)
+
+
+def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators, int | None]:
+    """Return the detectors of a model, and how it looks at frames."""
+    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (saving.load(model), str(model))
+    if not learner.__sklearn_is_fitted__():
+        raise saving.ModelError(f"{name}: has not seen enough to have detectors")
+    detectors = learner.generators_
+    shape = detectors.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise saving.ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+    if len(detectors) < 3 or not hasattr(learner, "directions_"):
+        raise saving.ModelError(
+            f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"
+        )
+    return detectors, learner.scale_

@@ -1,0 +1,112 @@
+"""Learned operators as detectors."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flymotion.detectors.detector import Detector, Taps
+from flymotion.detectors.temporal import LowPass, Step
+from flymotion.generators import Generators
+from flymotion.similarity.features import FEATURES
+from flymotion.video.viewing import OPTICS
+
+if TYPE_CHECKING:
+    from flymotion.learner.estimator import MotionLearner
+
+__all__ = ["learned", "of_learner"]
+
+SPACING, ACCEPTANCE = 5.0, 5.7
+"""Of a fly's eye [deg]."""
+
+ACCEPTANCE_IN_PIXELS = math.sqrt(8 * math.log(2) * (OPTICS**2 + 1 / 12))
+"""Full width at half maximum of what a pixel of a video looks at: the mean over its area, blurred by the optics."""
+
+
+def learned(
+    generators: Generators,
+    delayed: Step = LowPass(0.15),
+    *,
+    feature: str = "change",
+    rectify: bool = False,
+    spacing: float = SPACING,
+    acceptance: float = ACCEPTANCE,
+) -> Detector:
+    r"""Return learned operators as a detector with one unit an operator.
+
+    .. math:: R_k = \langle A_k, \chi(f, g) \rangle, \quad \text{for the paper's feature } (g - f)' A_k f
+
+    over the patch that they were learned on, in pixels that are not whitened; f is the delayed signal, the frame before
+    to the learner, and g the fast one, the frame after.
+
+    Parameters
+    ----------
+    generators : Generators
+        Of a flat eye; :attr:`flymotion.MotionLearner.generators_`.
+    delayed : Step
+        Makes f: what one frame was to the learner.
+    feature : str
+        :math:`\chi`, a key of :data:`flymotion.similarity.features.FEATURES`: what the operators were learned on.
+    rectify : bool
+        Whether responses are half-wave rectified, as outputs of NSM are.
+    spacing, acceptance : float
+        Of the eye that experiments give it [deg].
+
+    Raises
+    ------
+    ValueError
+        Generators of a spherical eye, or an unknown feature.
+    """
+    if feature not in FEATURES:
+        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    places = generators.eye.positions
+    if places.shape[1] == 3:
+        raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
+    middle = places[np.argmin(np.linalg.norm(places, axis=1))]
+    displacements = np.pad(places - middle, ((0, 0), (0, 2 - places.shape[1])))
+    return Detector(
+        arms={"fast": (), "delayed": (delayed,)},
+        displacements=displacements,
+        combine=partial(_learned, operators=generators.in_pixels().operators, feature=feature, rectify=rectify),
+        opponent=not rectify,
+        spacing=spacing,
+        acceptance=acceptance,
+        source="learned (Bahroun, Sengupta & Chklovskii 2019)",
+        directions=tuple(generators.directions().tolist()),
+        name="learned",
+    )
+
+
+def of_learner(learner: MotionLearner, **options: Any) -> Detector:
+    """Return what a learner learned as a detector, as far as the learner tells what :func:`learned` asks for.
+
+    The feature is the learner's. Of a video it saw frames through optics that are wide for their pixels; in the eye of
+    a fly these are its acceptance functions, so that pixels are 3.2 degrees apart. Otherwise they are 5 degrees apart.
+
+    Parameters
+    ----------
+    learner : MotionLearner
+        Fitted.
+    **options : Any
+        Of :func:`learned`, which go before.
+
+    Raises
+    ------
+    ValueError
+        As of :func:`learned`.
+    """
+    seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
+    return learned(learner.generators_, **{"feature": learner.feature} | seen | options)
+
+
+def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:
+    u, v = FEATURES[feature](tap.all("delayed"), tap.all("fast"))
+    K, n, _ = operators.shape
+    weighted = v @ operators.reshape(K * n, n).T.astype(v.dtype)
+    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])
+    if feature == "antisymmetric":  # two products
+        responses = responses.sum(axis=-2)
+    return np.maximum(responses, 0) if rectify else responses

@@ -1,0 +1,273 @@
+r"""From videos to the pairs of patches worth learning from.
+
+With plain whitening, what is learned from compressed video is sensor and codec noise. Here a video is first looked at,
+and then read as a stream of pairs in which motion is the leading component:
+
+1. *Scale.* Frames are reduced by area averages until contents move by less than a pixel
+   (:mod:`flymotion.video.viewing`).
+2. *Optics.* A slight Gaussian blur, since without it the finest frequencies are mostly codec noise.
+3. *Noise and whitening.* What changes more than motion explains is filtered out: :mod:`flymotion.learner.video_noise`.
+4. *Selection* of patches with contrast, that change as by sub-pixel motion, and whose texture is not oblique
+   (:func:`worthwhile`).
+5. *Balance.* Each pair is shown in all 16 guises: four turns, mirrored or not, forth and back (:func:`guise`), so that
+   the statistics of a clip that moves mostly one way are those of motion every way.
+6. *Mixing.* Pairs of many moments, of all videos, are gathered before they are shown (:class:`Pool`).
+
+Speeds are in pixels of the reduced frames, per frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from flymotion.frames import FramePairs, as_frames, random_patches
+from flymotion.learner.probing import N_KEPT
+from flymotion.learner.video_noise import Moments, moments, symmetries, whitened
+from flymotion.video.viewing import choose_scale, contrasts, random_pairs, speeds, view
+from flymotion.world.conventions import as_generator
+
+__all__ = ["PatchStream", "Pool", "Survey", "guise", "survey", "worthwhile"]
+
+SPEEDS = (0.15, 0.8)
+"""Speeds worth learning from: slower is noise, faster is no derivative [reduced pixels per frame]."""
+
+OBLIQUE = 0.4
+"""How upright or level the texture of a patch has to be: cotangent of twice its angle to the nearest axis."""
+
+STRETCH, HELD_OUT = 30, 3
+"""Of so many pairs of frames in a row, the last so many are held out."""
+
+POOL = 5000
+"""Pairs of patches gathered before they are shown, mixed: those of one moment are too much alike to start from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What looking at a video said.
+
+    Attributes
+    ----------
+    patch : int
+        Side of the patches to learn from [reduced pixels].
+    scale : int
+        Factor to reduce frames by.
+    contrast : float
+        Median contrast of patches, below which they are not learned from [grey levels].
+    moments : Moments
+        Of the patches.
+    """
+
+    patch: int
+    scale: int
+    contrast: float
+    moments: Moments
+
+
+def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> Survey:
+    """Look at the beginning of a video.
+
+    Parameters
+    ----------
+    clips : sequence of array, shape (n_frames, height, width)
+        Frames in a row, cut from clip to clip, as decoded.
+    patch : int
+        Side of the patches to learn from [reduced pixels].
+    random_state : int, Generator, RandomState or None
+        Source of the places looked at.
+
+    Raises
+    ------
+    ValueError
+        Frames that are not finite or smaller than a patch, or no two in a row.
+    """
+    rng = as_generator(random_state)
+    checked = [as_frames(clip, name="clip") for clip in clips]
+    scale = choose_scale(checked, patch, rng)
+    viewed = [view(clip, scale) for clip in checked]
+    contrast = float(np.median(contrasts(*random_pairs(viewed, patch, rng))))
+    return Survey(patch, scale, contrast, moments(viewed, patch, rng))
+
+
+def worthwhile(before: np.ndarray, after: np.ndarray, contrast: float, Z: np.ndarray) -> np.ndarray:
+    r"""Say which pairs of patches are worth learning from.
+
+    Those of enough contrast, that change as by motion within ``SPEEDS``, and whose texture, as whitened, is not
+    oblique: :math:`|\langle x_h^2 - x_v^2 \rangle| \ge 2 h |\langle x_h x_v \rangle|` for its derivatives along rows
+    and columns. An edge tells only the motion across it, so edges decide in which two axes motion is taken apart; with
+    oblique edges prevailing, four detectors for the diagonals are as good as four for the axes.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n_pairs, patch, patch)
+        Patches.
+    contrast : float
+        Least standard deviation of a patch.
+    Z : ndarray, shape (n, n)
+        Whitening.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_pairs,)
+    """
+    worth = contrasts(before, after) >= max(contrast, np.finfo(np.float32).tiny)
+    fast = speeds(before[worth], after[worth])
+    worth[worth] = (fast > SPEEDS[0]) & (fast < SPEEDS[1])
+    middle = (before[worth] + after[worth]).reshape(-1, len(Z)) @ Z
+    middle = middle.reshape(-1, *before.shape[1:])
+    across, down = middle[:, 1:-1, 2:] - middle[:, 1:-1, :-2], middle[:, 2:, 1:-1] - middle[:, :-2, 1:-1]
+    upright, oblique = (across**2 - down**2).mean(axis=(1, 2)), (across * down).mean(axis=(1, 2))
+    worth[worth] = np.abs(upright) >= 2 * OBLIQUE * np.abs(oblique)
+    return worth
+
+
+def guise(before: np.ndarray, after: np.ndarray, which: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return each pair of square patches in one of its 16 guises: turned, mirrored, and with time reversed.
+
+    Over all 16, any second moment has the symmetries of the square exactly, and motion is as often one way as the
+    other.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n_pairs, patch, patch)
+        Patches.
+    which : int or array-like of int, shape (n_pairs,)
+        Guise of each pair, 0 to 15; 0 is as it is, and from 8 on time is reversed.
+
+    Returns
+    -------
+    before, after : ndarray, shape (n_pairs, patch, patch)
+    """
+    rows = np.arange(len(before))
+    first, second = _picked(_turned(before, after), rows, np.broadcast_to(which, len(before)))
+    return first.reshape(before.shape), second.reshape(after.shape)
+
+
+def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return both patches of each pair in their eight symmetries, as vectors: shape (2, n_pairs, 8, patch^2)."""
+    n, side, _ = before.shape
+    return np.take(np.stack([before, after]).reshape(2, n, side**2), symmetries(side), axis=2)
+
+
+def _picked(turned: np.ndarray, rows: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    time, way = which // 8, which % 8
+    return turned[time, rows, way], turned[1 - time, rows, way]
+
+
+class PatchStream:
+    """Chooses the pairs worth learning from, of frames as they come; any split of the stream gives the same pairs.
+
+    Parameters
+    ----------
+    seen : Survey
+        Of this video.
+    Z : ndarray, shape (n, n)
+        Whitening that textures are looked at through, perhaps of several videos:
+        :func:`flymotion.learner.video_noise.whitening`.
+    n_candidates : int
+        Patches to choose from, of each pair of frames.
+    seed : int
+        Of their places.
+
+    Attributes
+    ----------
+    n_pairs_seen : int
+        Pairs of frames so far.
+    n_candidates_seen, n_chosen : int
+        Patches so far, and those of them that were worth learning from.
+    held_out : list of ndarray, shape (height, width)
+        The last ``N_KEPT`` frames kept for scoring, as viewed; no pair that is learned from touches them.
+    """
+
+    def __init__(self, seen: Survey, Z: np.ndarray, *, n_candidates: int = 200, seed: int = 0) -> None:
+        self.seen, self.Z = seen, Z
+        self.n_candidates, self.seed = n_candidates, seed
+        self.n_pairs_seen = self.n_candidates_seen = self.n_chosen = 0
+        self.held_out: list[np.ndarray] = []
+        self._last: np.ndarray | None = None
+
+    def cut(self) -> Self:
+        """Mark a cut: the next frame does not follow the last one."""
+        self._last = None
+        return self
+
+    def push(self, frames: Any) -> list[FramePairs]:
+        """Take the next frames; returns the pairs of patches worth learning from, of each pair of frames.
+
+        Parameters
+        ----------
+        frames : array-like, shape (n_frames, height, width)
+            As decoded.
+
+        Raises
+        ------
+        ValueError
+            Frames that are not finite; the state is as it was.
+        """
+        viewed = view(as_frames(frames, name="frames"), self.seen.scale)
+        joined = viewed if self._last is None else np.concatenate([self._last[None], viewed])
+        if len(joined):
+            self._last = joined[-1].copy()
+        if len(joined) < 2:
+            return []
+        first = self.n_pairs_seen
+        self.n_pairs_seen += len(joined) - 1
+        places = np.arange(first, self.n_pairs_seen) % STRETCH - (STRETCH - HELD_OUT)
+        for frame in joined[:-1][places == 1]:  # the pairs on either side of it are not learned from
+            self.held_out = [*self.held_out, frame.copy()][-N_KEPT:]
+        return self._choose(FramePairs(joined[:-1], joined[1:]), first, np.flatnonzero(places < 0))
+
+    def _choose(self, pairs: FramePairs, first: int, to_learn: np.ndarray) -> list[FramePairs]:
+        size, n = self.seen.patch, self.n_candidates
+        patches = random_patches(pairs, (size, size), n, seed=self.seed, first=first)
+        worth = worthwhile(patches.before, patches.after, self.seen.contrast, self.Z)
+        chosen = [patches[i * n + np.flatnonzero(worth[i * n : (i + 1) * n])] for i in to_learn]
+        self.n_candidates_seen += n * len(to_learn)
+        self.n_chosen += sum(map(len, chosen))
+        return chosen
+
+
+class Pool:
+    """Gathers pairs of patches, and shows them mixed, as whitened, in every guise.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, n)
+        Whitening: :func:`flymotion.learner.video_noise.whitening`.
+    seed : int
+        Of the order.
+    """
+
+    def __init__(self, Z: np.ndarray, *, seed: int = 0) -> None:
+        self.Z, self.seed = Z, seed
+        self._gathered: list[FramePairs] = []
+        self._n_shown = 0
+
+    def add(self, pairs: FramePairs) -> Iterator[FramePairs]:
+        """Gather pairs of patches; returns what is shown once there are ``POOL`` of them, as :meth:`flush` does."""
+        self._gathered.append(pairs)
+        return self.flush() if sum(map(len, self._gathered)) >= POOL else iter(())
+
+    def flush(self) -> Iterator[FramePairs]:
+        """Return the pairs gathered, as whitened: 16 times all of them, mixed, each time each in another guise.
+
+        Patches come as vectors, shape (n_pairs, patch^2).
+        """
+        if not any(map(len, self._gathered)):
+            return iter(())
+        pairs = whitened(FramePairs.concatenate(self._gathered), self.Z)  # before, as Z commutes with the symmetries
+        rng = np.random.default_rng([self.seed, 2, self._n_shown])
+        self._gathered = []
+        self._n_shown += len(pairs)
+        return _in_all_guises(pairs, rng)
+
+
+def _in_all_guises(pairs: FramePairs, rng: np.random.Generator) -> Iterator[FramePairs]:
+    turned = _turned(pairs.before, pairs.after)
+    first = rng.integers(16, size=len(pairs))
+    for i in range(16):
+        order = rng.permutation(len(pairs))
+        yield FramePairs(*_picked(turned, order, (first[order] + i) % 16))

@@ -1,9 +1,0 @@
-"""Motion drawn into the frames it was seen in, for people to look at.
-
-Hues are directions, everywhere the same: right red, up yellow-green, left cyan, down violet.
-"""
-
-from flymotion.overlay.drawing import MODES, Overlay
-from flymotion.overlay.video import OverlayVideo
-
-__all__ = ["MODES", "Overlay", "OverlayVideo"]

@@ -1,0 +1,262 @@
+r"""The compiled inner recursion of SM and NSM, and nothing else.
+
+Eqs. 15-18 are a recursion on ``R = sum theta theta'`` (K x K) and ``S = sum theta chi'``. Inside a block of B samples,
+S needs only the block's Gram matrix G and the projections ``P = S_0 chi``:
+
+.. math:: S_t \chi_t = l^t S_0 \chi_t + \sum_{s<t} l^{t-1-s} \theta_s G_{st},
+
+with the forgetting factor l. This is the per-sample algorithm exactly, for any block size. Where chi has fewer entries
+than a block has samples, they are the shorter way to write the change of S down: ``recurse_in_features``.
+
+==========  ==========  =============================================================================
+``P``       (B, K)      projections on the state at the start of the block
+``G``       (B, B)      inner products of the block's samples
+``R``       (K, K)      float64, updated in place
+``D``       (K, B)      outputs, each forgotten up to now; at the end ``S = gain S_0 + D chi``
+``gain``    (K,)        what is left of ``S_0``
+==========  ==========  =============================================================================
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flymotion.similarity.compilation import PART, SUMS, compiled
+
+__all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
+
+
+@compiled(**PART)
+def solve_linear(R, b, units, count, L, theta):
+    """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
+    for i in range(count):
+        a = units[i]
+        for j in range(i):
+            c = units[j]
+            value = R[a, c]
+            for k in range(j):
+                value -= L[i, k] * L[j, k] * L[k, k]
+            L[i, j] = value / L[j, j] if L[j, j] != 0.0 else 0.0
+        pivot = R[a, a]
+        for k in range(i):
+            pivot -= L[i, k] * L[i, k] * L[k, k]
+        L[i, i] = pivot if abs(pivot) > 1e-13 * abs(R[a, a]) else 0.0
+        value = b[a]
+        for k in range(i):
+            value -= L[i, k] * theta[units[k]]
+        theta[a] = value
+    for i in range(count - 1, -1, -1):
+        value = theta[units[i]] / L[i, i] if L[i, i] != 0.0 else 0.0
+        for k in range(i + 1, count):
+            value -= L[k, i] * theta[units[k]]
+        theta[units[i]] = value if L[i, i] != 0.0 else 0.0
+
+
+@compiled(**PART)
+def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
+    """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
+
+    One-at-a-time updates, which converge where synchronous ones flip for ever, find the active set; solving on it gives
+    the fixed point to rounding. Returns whether it was reached.
+    """
+    top = 0.0
+    for i in range(count):
+        theta[units[i]] = 0.0
+        if b[units[i]] > top:
+            top = b[units[i]]
+    if top <= 0.0:
+        return True
+    for sweep in range(max_sweeps):
+        changed = False
+        n_active = np.int64(0)
+        for i in range(count):
+            a = units[i]
+            value = b[a]
+            for j in range(count):
+                c = units[j]
+                if c != a:
+                    value -= R[a, c] * theta[c]
+            changed |= (value > 0.0) != (theta[a] > 0.0)
+            theta[a] = value / R[a, a] if value > 0.0 else 0.0
+            if value > 0.0:
+                active[n_active] = a
+                n_active += 1
+        if sweep == 0 or n_active == 1 or not changed:
+            solve_linear(R, b, active, n_active, L, theta)
+            optimal = True
+            for i in range(count):
+                a = units[i]
+                value = b[a]
+                for j in range(n_active):
+                    value -= R[a, active[j]] * theta[active[j]]
+                optimal &= theta[a] >= 0.0 and (theta[a] > 0.0 or value <= 1e-12 * top)
+            if optimal:
+                return True
+            for i in range(count):
+                if theta[units[i]] < 0.0:
+                    theta[units[i]] = 0.0
+    return False
+
+
+@compiled(**PART)
+def step(R, b, norm2, rules, theta, decay, units, active, L):
+    """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
+
+    ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor,
+    recruit_above, nonnegative, max_sweeps)``: a unit whose share of the trace of R falls below ``floor`` stops
+    forgetting; a unit that has never been active is recruited by the first sample whose norm the others leave
+    unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
+    ``|theta|^2 = |chi|^2``. Returns whether the outputs were found.
+    """
+    forgetting, floor, recruit_above, nonnegative, max_sweeps = rules
+    n_units = len(theta)
+    count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
+    trace = 0.0
+    for a in range(n_units):
+        theta[a] = 0.0
+        trace += R[a, a]
+        if R[a, a] > 0.0:
+            units[count] = a
+            count += 1
+    solved = True
+    if nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps)
+    else:
+        solve_linear(R, b, units, count, L, theta)
+    if count < n_units:
+        residual = norm2
+        for a in range(n_units):
+            residual -= theta[a] * theta[a]
+        if residual > recruit_above * norm2:
+            for a in range(n_units):
+                if R[a, a] == 0.0:
+                    theta[a] = np.sqrt(residual)
+                    break
+    if forgetting < 1.0:
+        for a in range(n_units):
+            decay[a] = np.sqrt(forgetting) if R[a, a] * forgetting > floor * trace else 1.0
+    for a in range(n_units):
+        for c in range(n_units):
+            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]
+    return solved
+
+
+def _scratch(n: int) -> tuple[np.ndarray, ...]:
+    """Make room for theta, b, decay, units, active and L: here, since numba would compile every kind of array."""
+    units, active = np.zeros((2, n), np.int64)
+    return np.zeros(n), np.zeros(n), np.ones(n), units, active, np.zeros((n, n))
+
+
+def recurse(P, G, R, rules):
+    """Run Eqs. 15-18 over a block; returns outputs (B, K), D, gain, and the numbers of samples used and unsolved.
+
+    A sample of norm 0 changes nothing.
+    """
+    outputs, D, gain = np.zeros(P.shape, P.dtype), np.zeros(P.shape[::-1], P.dtype), np.ones(len(R))
+    counts = _recurse(P, G, R, rules, outputs, D, gain, _scratch(len(R)))
+    return outputs, D, gain, counts
+
+
+@compiled(**SUMS)
+def _recurse(P, G, R, rules, outputs, D, gain, scratch):
+    theta, b, decay, units, active, L = scratch
+    n_samples, n_units = P.shape
+    used = solved = 0
+    for t in range(n_samples):
+        if not G[t, t] > 0.0:
+            continue
+        for a in range(n_units):
+            inner = outputs[t, a]  # zero, in the precision of the block
+            for s in range(t):
+                inner += D[a, s] * G[t, s]
+            b[a] = gain[a] * P[t, a] + inner
+        used += 1
+        solved += step(R, b, np.float64(G[t, t]), rules, theta, decay, units, active, L)
+        for a in range(n_units):
+            if decay[a] < 1.0:
+                gain[a] *= decay[a] ** 2
+                for s in range(t):
+                    D[a, s] *= decay[a] ** 2
+            outputs[t, a] = D[a, t] = theta[a]
+    return used, used - solved
+
+
+def recurse_in_features(u, v, S, R, rules):
+    """Run Eqs. 15-18 over a block, like ``recurse``, from the state S and ``chi = sum_r outer(u_r, v_r)``.
+
+    Factors have shapes (B, r, n_u) and (B, r, n_v), S (K, n_u n_v). D is the change of S itself. Rows of S and D are
+    padded to whole vectors of the processor, since a remainder takes as long as all of them.
+    """
+    outputs, D, gain = np.zeros((len(u), len(S)), S.dtype), np.zeros_like(S), np.ones(len(S))
+    chi = np.zeros_like(S[0])
+    matrix = chi[: u.shape[2] * v.shape[2]].reshape(u.shape[2], v.shape[2])
+    counts = _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, _scratch(len(S)))
+    return outputs, D, gain, counts
+
+
+@compiled(**SUMS)
+def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scratch):
+    theta, b, decay, units, active, L = scratch
+    n_samples, rank, n_u = u.shape
+    n_v = v.shape[2]
+    n_units, width = S.shape
+    used = solved = 0
+    for t in range(n_samples):
+        for i in range(n_u):
+            for j in range(n_v):
+                matrix[i, j] = u[t, 0, i] * v[t, 0, j]
+        for r in range(1, rank):
+            for i in range(n_u):
+                for j in range(n_v):
+                    matrix[i, j] += u[t, r, i] * v[t, r, j]
+        zero = norm2 = outputs[t, 0]  # in the precision of the block
+        for i in range(width):
+            norm2 += chi[i] * chi[i]
+        if not norm2 > 0.0:
+            continue
+        for a in range(n_units):
+            before = change = zero
+            for i in range(width):
+                before += S[a, i] * chi[i]
+                change += D[a, i] * chi[i]
+            b[a] = gain[a] * before + change
+        used += 1
+        solved += step(R, b, np.float64(norm2), rules, theta, decay, units, active, L)
+        for a in range(n_units):
+            outputs[t, a] = theta[a]
+            if decay[a] < 1.0:
+                gain[a] *= decay[a] ** 2
+                for i in range(width):
+                    D[a, i] *= decay[a] ** 2
+            if theta[a] != 0.0:
+                for i in range(width):
+                    D[a, i] += outputs[t, a] * chi[i]
+    return used, used - solved
+
+
+def respond(inputs, R, nonnegative, max_sweeps):
+    """Return the outputs of Eq. 15 for ``inputs = S chi``, the state held still, and how many were not found."""
+    outputs = np.zeros(inputs.shape, inputs.dtype)
+    return outputs, _respond(inputs, R, nonnegative, max_sweeps, outputs, _scratch(len(R)))
+
+
+@compiled()
+def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
+    theta, b, _, units, active, L = scratch
+    n_samples, n_units = inputs.shape
+    unsolved = 0
+    count = np.int64(0)
+    for a in range(n_units):
+        if R[a, a] > 0.0:
+            units[count] = a
+            count += 1
+    for t in range(n_samples):
+        for a in range(n_units):
+            b[a] = inputs[t, a]
+        if not nonnegative:
+            solve_linear(R, b, units, count, L, theta)
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
+            unsolved += 1
+        for a in range(n_units):
+            outputs[t, a] = theta[a]
+    return unsolved

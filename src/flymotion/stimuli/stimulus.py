@@ -1,0 +1,184 @@
+"""What every stimulus is: scenes that move or fade, added up, seen by any eye through the one renderer.
+
+Scenes are in degrees of visual angle here, time is in seconds. A flat eye's pixels lie ``spacing`` degrees apart on the
+plane of the stimulus, (x right, y down); for a scene all round they look along a globe's longitudes and latitudes.
+Intensities are contrasts, relative to the mean luminance, about ``mean``: 0, or 1 for luminance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flymotion.world.conventions import unit_vector
+from flymotion.world.eyes import Eye, as_eye
+from flymotion.world.rendering import render
+from flymotion.world.scenes import Scene
+
+__all__ = ["Drift", "Part", "Stimulus"]
+
+Time = np.ndarray
+"""Times of frames, shape (n_frames,) [s]."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A path of steady motion.
+
+    Parameters
+    ----------
+    speed : float
+        Of the content [deg/s].
+    direction : float
+        Of its motion [deg]: 0 = right, 90 = up.
+    start, stop : float
+        When motion begins and ends [s].
+    """
+
+    speed: float
+    direction: float = 0.0
+    start: float = 0.0
+    stop: float = math.inf
+
+    def __call__(self, t: Time) -> np.ndarray:
+        """Return where the content is, shape (n_frames, 2) [deg]."""
+        return self.speed * (np.clip(t, self.start, self.stop) - self.start)[:, None] * unit_vector(self.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A scene of a stimulus.
+
+    Parameters
+    ----------
+    scene : Scene
+        In degrees; of two dimensions, or all round.
+    path : callable, optional
+        Takes times, shape (n_frames,) [s]; returns where the scene's content is, (x right, y down), shape (n_frames, 2)
+        [deg], or, of a scene all round, how the eye is turned, shape (n_frames, 3, 3). By default it stays.
+    gain : callable, optional
+        Takes times; returns what the scene is multiplied by, shape (n_frames,). By default 1.
+    """
+
+    scene: Scene
+    path: Callable[[Time], np.ndarray] | None = None
+    gain: Callable[[Time], np.ndarray] | None = None
+
+    def frames(self, eye: Eye, t: Time) -> np.ndarray:
+        """Return what an eye in degrees sees, shape (n_frames, *eye.shape)."""
+        if self.path is None:
+            shown = render(self.scene, eye, np.eye(3)[None] if self.scene.ndim == 3 else np.zeros((1, 2)))
+        else:
+            shown = render(self.scene, eye, self.path(t) if self.scene.ndim == 3 else -self.path(t))
+        gain = np.ones(len(t)) if self.gain is None else np.asarray(self.gain(t), dtype=float)
+        return gain.reshape(-1, *[1] * len(eye.shape)) * shown
+
+
+@dataclass(frozen=True, eq=False)
+class Stimulus:
+    """Parts, added up.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+        Their sum is shown.
+    duration : float
+        How long it lasts [s].
+    mean : float
+        Mean luminance that contrasts are added to.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> from flymotion.world.scenes import Grating
+    >>> moving = Stimulus((Part(Grating(20.0, ndim=2), Drift(5.0)),), duration=2.0)
+    >>> moving.movie(Line(2, sigma=0.0), dt=1.0, spacing=5.0).round(9) + 0.0
+    array([[ 0.70710678,  0.70710678],
+           [-0.70710678,  0.70710678]])
+    """
+
+    parts: tuple[Part, ...]
+    duration: float
+    mean: float = 0.0
+
+    def n_frames(self, dt: float) -> int:
+        """Return the number of frames, dt [s] apart.
+
+        Raises
+        ------
+        ValueError
+            A time that is not positive and finite.
+        """
+        if not 0 < dt < math.inf:
+            raise ValueError(f"dt is {dt}; expected a positive, finite time between frames [s]")
+        return round(self.duration / dt)
+
+    def movie(
+        self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float = 5.0, start: int = 0, stop: int | None = None
+    ) -> np.ndarray:
+        """Render frames from number ``start`` to before ``stop``; by default all.
+
+        Parameters
+        ----------
+        eye : Eye or tuple of int
+            A flat eye, in pixel spacings; or, for a scene all round, also a spherical one.
+        dt : float
+            Time between frames [s].
+        spacing : float
+            Angle between neighbouring pixels of a flat eye [deg].
+        start, stop : int
+            Frames.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, *eye.shape)
+        """
+        n_frames = self.n_frames(dt)
+        t = np.arange(start, n_frames if stop is None else stop) * dt
+        eye = as_eye(eye)
+        movie = np.full((len(t), *eye.shape), float(self.mean))
+        eyes = {ndim: _InDegrees(eye, spacing, ndim) for ndim in {part.scene.ndim for part in self.parts}}
+        for part in self.parts:
+            movie += part.frames(eyes[part.scene.ndim], t)
+        return movie
+
+    def stream(
+        self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float = 5.0, block: int = 256
+    ) -> Iterator[np.ndarray]:
+        """Render blocks of at most ``block`` frames, one after the other."""
+        n = self.n_frames(dt)
+        for first in range(0, n, block):
+            yield self.movie(eye, dt, spacing=spacing, start=first, stop=min(first + block, n))
+
+    def about(self, mean: float) -> Stimulus:
+        """Return the same stimulus about another mean luminance."""
+        return replace(self, mean=mean)
+
+
+class _InDegrees:
+    """An eye whose positions and acceptance are in degrees, in a scene of two dimensions or all round."""
+
+    def __init__(self, eye: Eye, spacing: float, ndim: int) -> None:
+        positions = eye.positions
+        self.shape, self.sigma = eye.shape, eye.sigma
+        if positions.shape[1] == 3:
+            self.positions = positions
+            return
+        self.sigma = eye.sigma * spacing
+        flat = np.pad(positions * spacing, ((0, 0), (0, 2 - positions.shape[1])))
+        self.positions = flat if ndim < 3 else _globe(np.radians(flat))
+
+    @property
+    def neighbours(self) -> Any:
+        """Not needed by the renderer."""
+        raise NotImplementedError
+
+
+def _globe(angles: np.ndarray) -> np.ndarray:
+    """Return unit vectors (x forward, y left, z up) at angles to the right and down."""
+    right, down = angles.T
+    return np.stack([np.cos(down) * np.cos(right), -np.cos(down) * np.sin(right), -np.sin(down)], axis=1)

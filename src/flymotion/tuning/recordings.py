@@ -1,0 +1,391 @@
+"""Recordings of cells, and how near a detector's tuning comes to them.
+
+A recording is an xarray Dataset whose ``response`` has the dimensions ``cell`` and that of the tuning curve, e.g.
+``direction`` [deg], 0 = right, 90 = up.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
+from flymotion.tuning.design import UNITS
+from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["compare", "gcamp", "published", "read_recording"]
+
+
+def published() -> xr.Dataset:
+    """Return the calcium responses of T4a-d and T5a-d to gratings in 12 directions (Maisak et al. 2013, Fig. 3).
+
+    As digitised by the authors of flyvis (MIT licence). Cells of type a prefer motion to the
+    left, b to the right, c upwards, d downwards.
+
+    Examples
+    --------
+    >>> recording = published()
+    >>> recording.cell.values.tolist()
+    ['T4a', 'T4b', 'T4c', 'T4d', 'T5a', 'T5b', 'T5c', 'T5d']
+    >>> float(recording.response.sel(cell="T4a", direction=180))
+    1.0
+    """
+    name = "recordings_maisak2013.csv"
+    text = resources.files("flymotion").joinpath(name).read_text(encoding="utf-8")
+    recording = _parsed(text, name)
+    named = {"a": 180.0, "b": 0.0, "c": 90.0, "d": 270.0}
+    preferred = [named[cell[-1]] for cell in recording.cell.values]
+    source = "Maisak et al. 2013, Fig. 3, as digitised by the authors of flyvis (MIT licence)"
+    return recording.assign_coords(preferred=("cell", preferred, {"units": "deg"})).assign_attrs(source=source)
+
+
+def read_recording(source: Any) -> xr.Dataset:
+    """Read a recording from a CSV file; an xarray object is passed on.
+
+    The first row has names. The first column is the axis, named like the parameter of a stimulus, with its unit if it
+    has one: ``direction [deg]``, ``Direction (deg)`` or ``direction_deg``; every other column is a cell. Empty lines,
+    and those that begin with ``#``, are left out. Units are those of :data:`~flymotion.tuning.UNITS`, e.g. s and Hz;
+    directions may be in rad, and are in deg then.
+
+    Parameters
+    ----------
+    source : path, Dataset or DataArray
+        Where the recording is. Of a DataArray the dimension that is not ``cell`` is the axis; ``units`` among the
+        attributes of its coordinate, if they are there, are as above.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``response``, dimensions ``cell`` and the axis.
+
+    Raises
+    ------
+    TypeError
+        What is neither a path nor labelled.
+    OSError
+        A file that is not there, or cannot be read; names it.
+    ValueError
+        A file that is no such table; names the file and the line. Labelled responses without an axis or its coordinate,
+        or of which some are no finite numbers; names the cell and the place. A unit that is not the axis's.
+    """
+    if hasattr(source, "data_vars"):
+        return _checked(source)
+    if hasattr(source, "dims"):
+        return _checked(source.to_dataset(name="response"))
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(
+            f"the recording is a {type(source).__name__}; expected the path of a CSV file, or an xarray Dataset or "
+            "DataArray over cell and, for instance, direction"
+        )
+    path = Path(source)
+    return _parsed(_text(path), str(path)).assign_attrs(source=path.name)
+
+
+def _text(path: Path) -> str:
+    if path.is_dir():
+        raise IsADirectoryError(f"the recording {path} is a folder; expected a CSV file")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8; expected a table of comma-separated values") from None
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no recording {path}; expected a CSV file") from None
+    except OSError as error:
+        raise type(error)(f"the recording {path} cannot be read: {error.strerror}") from None
+
+
+def _checked(recording: xr.Dataset) -> xr.Dataset:
+    if "response" not in recording:
+        raise ValueError(f"the recording has {', '.join(map(str, recording)) or 'no variables'}; expected response")
+    response = recording["response"]
+    axes = [dim for dim in response.dims if dim != "cell"]
+    if not any(dim in recording.coords for dim in axes):
+        raise ValueError(
+            f"the recording has dimensions {', '.join(map(str, response.dims)) or 'none'}, and coordinates of "
+            f"{', '.join(map(str, recording.coords)) or 'none'}; expected cell and an axis with its coordinate"
+        )
+    _check_finite(response)
+    for axis in (dim for dim in axes if dim in recording.coords):
+        coordinate = recording[axis]
+        unit, scale = _in_units(str(axis), str(coordinate.attrs.get("units", "")), "the recording")
+        if scale != 1:
+            recording = recording.assign_coords({axis: (axis, coordinate.values * scale, {"units": unit})})
+    return recording if "cell" in response.dims else recording.expand_dims(cell=["recording"])
+
+
+def _check_finite(response: xr.DataArray) -> None:
+    if response.dtype.kind not in "biuf":
+        raise ValueError(f"the recording's responses are of type {response.dtype}; expected numbers")
+    for place in np.argwhere(~np.isfinite(response.values))[:1]:
+        at = response[tuple(place)]
+        where = ", ".join(f"{dim} {at.coords[dim].item()}" for dim in response.dims if dim in at.coords)
+        raise ValueError(f"the recording is {float(at)} at {where}; expected finite numbers")
+
+
+SPELLINGS = {
+    "degrees": "deg",
+    "degree": "deg",
+    "\N{DEGREE SIGN}": "deg",
+    "\N{DEGREE SIGN}/s": "deg/s",
+    "radians": "rad",
+    "radian": "rad",
+    "hz": "Hz",
+    "seconds": "s",
+}
+"""Other ways to write units."""
+
+
+def _in_units(axis: str, unit: str, where: str) -> tuple[str, float]:
+    """Return the unit that an axis is kept in, and the factor to it from ``unit``, which is empty if none was given."""
+    plain = unit.strip().lower()
+    given, expected = SPELLINGS.get(plain, plain), UNITS.get(axis)
+    if not unit:
+        return expected or "1", 1.0
+    if expected is None:
+        return unit, 1.0
+    if given == expected:
+        return expected, 1.0
+    if (given, expected) == ("rad", "deg"):
+        return "deg", math.degrees(1)
+    raise ValueError(f"{where}: {axis} is in {unit!r}; expected {expected}{' or rad' if expected == 'deg' else ''}")
+
+
+def _parsed(text: str, name: str) -> xr.Dataset:
+    import xarray as xr
+
+    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    rows = [(k, _entries(line, f"{name}, line {k}")) for k, line in lines]
+    if len(rows) < 3:
+        raise ValueError(f"{name} has {len(rows)} line(s); expected names, and two or more lines of numbers")
+    axis, unit = _named(rows[0][1][0])
+    cells = rows[0][1][1:]
+    if not axis or not cells or not all(cells) or len(set(cells)) < len(cells) or _is_number(rows[0][1][0]):
+        raise ValueError(
+            f"{name}, line {rows[0][0]}: names are {', '.join(map(repr, rows[0][1]))}; expected the axis and a name of "
+            "its own for every cell"
+        )
+    unit, scale = _in_units(axis, unit, f"{name}, line {rows[0][0]}")
+    table = np.array([_numbers(entries, 1 + len(cells), f"{name}, line {k}") for k, entries in rows[1:]])
+    table[:, 0] *= scale
+    places = (table[:, 0] % 360).round(9) % 360 if axis == "direction" else table[:, 0]
+    for (k, entries), first in zip(rows[1:], _is_first(places), strict=True):
+        if not first:
+            raise ValueError(f"{name}, line {k}: {axis} {entries[0]} is there already; expected each once")
+    table = table[np.argsort(table[:, 0])]
+    coordinates = {"cell": cells, axis: (axis, table[:, 0], {"units": unit})}
+    return xr.Dataset({"response": (("cell", axis), table[:, 1:].T)}, coordinates)
+
+
+def _entries(line: str, where: str) -> list[str]:
+    try:
+        return [entry.strip() for entry in next(csv.reader([line], strict=True))]
+    except csv.Error as error:
+        raise ValueError(f"{where} is {line!r}, {error}; expected comma-separated values") from None
+
+
+def _is_first(places: np.ndarray) -> np.ndarray:
+    """Return which places were not there before."""
+    first = np.zeros(len(places), dtype=bool)
+    first[np.unique(places, return_index=True)[1]] = True
+    return first
+
+
+def _named(header: str) -> tuple[str, str]:
+    """Take the name of an axis and its unit, empty if there is none, apart."""
+    found = re.fullmatch(r"(.*?)(?:\s*\[(.*)\]|\s*\((.*)\)|_(deg/s|deg|hz|s|rad))?", header.strip(), re.IGNORECASE)
+    name, *units = found.groups() if found else (header,)
+    return re.sub(r"[\s-]+", "_", name.strip()).lower(), next((unit for unit in units if unit), "")
+
+
+def _is_number(entry: str) -> bool:
+    try:
+        return math.isfinite(float(entry))
+    except ValueError:
+        return False
+
+
+def _numbers(entries: list[str], n: int, where: str) -> list[float]:
+    if len(entries) != n:
+        raise ValueError(f"{where} has {len(entries)} entries; expected {n}")
+    for entry in entries:
+        if not _is_number(entry):
+            raise ValueError(f"{where}: {entry!r} is not a finite number")
+    return [float(entry) for entry in entries]
+
+
+def gcamp(rise: float = 0.06, decay: float = 0.4) -> Chain:
+    r"""Return the kernel of a calcium indicator, :math:`h(t) \propto e^{-t/decay} - e^{-t/rise}`.
+
+    Two low-passes, one after the other. The defaults are typical values for GCaMP6f, not a fit to any cell: it rises
+    within 50 to 75 ms (Chen et al. 2013), and falls in some tenths of a second, slower in some cells than in others.
+
+    Parameters
+    ----------
+    rise, decay : float
+        Time constants [s].
+    """
+    return LowPass(rise), LowPass(decay)
+
+
+def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None) -> xr.Dataset:
+    r"""Put a detector's direction tuning beside that of recorded cells.
+
+    The detector's response to a direction is its ``response``; or, where the tuning has a ``course`` of time, the
+    largest value of that after settling, seen through the indicator, as peaks of calcium signals are taken. For every
+    cell the detector's curve is turned, so that its preferred direction (vector sum) is the cell's, and read at the
+    cell's directions, linear between those measured. Of a detector with several units the unit is taken whose preferred
+    direction is nearest. Curves are then divided by their largest value.
+
+    Parameters
+    ----------
+    tuning : Dataset
+        Of the experiment "direction", :func:`~flymotion.tuning.experiment`.
+    recording : path, Dataset or DataArray
+        As of :func:`read_recording`, over ``direction``.
+    indicator_kernel : tuple of Step, or array, shape (n,), optional
+        What the indicator does to the course: a chain such as :func:`gcamp`, or an impulse response sampled at the
+        tuning's ``dt``. Before the course the response was constant.
+
+    Returns
+    -------
+    xarray.Dataset
+        Curves by ``cell`` and ``direction``: ``recording``, ``model`` and ``cosine``, a half-wave rectified cosine of
+        the cell's preferred direction, the least that a model has to beat. By ``cell``: ``correlation`` and
+        ``correlation_cosine`` with the recording, at its directions; by ``curve`` too, ``half_width`` [deg], ``dsi``
+        and ``dsi_over_preferred``, each of its own curve as it was measured: the recording's at its directions, and the
+        model's at all of the tuning, which are as a rule more; ``turned``, how far the detector's curve was turned
+        [deg], and the ``unit`` that was taken.
+
+    Raises
+    ------
+    ValueError
+        A tuning or recording without ``response``, not over directions, or over more than these and units or cells; an
+        indicator that is no kernel, or without a course of time. Also what :func:`read_recording` refuses.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> from flymotion.tuning import experiment
+    >>> side_by_side = compare(experiment("direction", hassenstein_reichardt()), published())
+    >>> round(float(side_by_side.correlation.sel(cell="T4a")), 2)
+    0.84
+    """
+    import xarray as xr
+
+    cells = read_recording(recording)
+    _check_directions("tuning", tuning, "unit")
+    _check_directions("recording", cells, "cell")
+    recorded = cells["response"].transpose("cell", "direction").astype(float)
+    curves = _peaks(tuning, indicator_kernel).transpose(..., "direction")
+    best = preferred_direction(recorded)
+    unit, turned = _nearest(preferred_direction(curves), best.values)
+    model = _read(curves, unit, recorded.direction.values - turned[:, None])
+    cosine = np.maximum(np.cos(np.radians(recorded.direction.values - best.values[:, None])), 0)
+    shown = {"recording": recorded, "model": recorded.copy(data=model), "cosine": recorded.copy(data=cosine)}
+    shown = {name: _scaled(curve) for name, curve in shown.items()}
+    measured: dict[str, Any] = {
+        "correlation": _correlation(shown["model"], shown["recording"]),
+        "correlation_cosine": _correlation(shown["cosine"], shown["recording"]),
+        "turned": ("cell", turned, {"units": "deg"}),
+        "unit": ("cell", unit),
+    }
+    names = xr.Variable("curve", ["recording", "model"])
+    for name, of_cells in _measures(recorded).items():
+        of_model = of_cells.copy(data=np.atleast_1d(_measures(curves)[name].values)[unit])
+        measured[name] = xr.concat([of_cells, of_model], names)
+    about = {k: v for k, v in tuning.attrs.items() if k in ABOUT_TUNING or k.startswith("stimulus")}
+    about["detector"] = tuning.attrs.get("detector") or tuning.attrs.get("source", "")
+    return xr.Dataset(shown | measured, attrs=about | {"source": cells.attrs.get("source", "")})
+
+
+ABOUT_TUNING = ("detector_description", "flymotion_version", "dt", "settle", "eye", "early_vision", "mean")
+"""Attributes of a tuning that a comparison keeps, besides those of its stimulus."""
+
+
+def _check_directions(what: str, found: Any, other: str) -> None:
+    if not hasattr(found, "data_vars") or "response" not in found:
+        has = ", ".join(map(str, found)) or "no variables" if hasattr(found, "data_vars") else type(found).__name__
+        raise ValueError(f"the {what} is or has {has}; expected a Dataset with response")
+    dims = found["response"].dims
+    if "direction" not in dims or set(dims) - {"direction", other} or "direction" not in found.coords:
+        raise ValueError(
+            f"the {what} has dimensions {', '.join(map(str, dims)) or 'none'}; expected direction, and no other than "
+            f"{other}, and a coordinate of direction"
+        )
+
+
+def _measures(curves: xr.DataArray) -> dict[str, xr.DataArray]:
+    selectivity = direction_selectivity(curves)
+    return {
+        "half_width": half_width(curves),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+    }
+
+
+def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each cell, the unit of the nearest preferred direction, and how far it is to be turned [deg]."""
+    apart = (wanted[:, None] - np.atleast_1d(preferred.values) + 180) % 360 - 180
+    unit = np.abs(apart).argmin(axis=1)
+    return unit, apart[np.arange(len(wanted)), unit]
+
+
+def _read(curves: xr.DataArray, unit: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return a unit's curve at directions, for each cell, shape (n_cells, n_directions)."""
+    of_units = np.reshape(curves.values, (-1, curves.sizes["direction"]))
+    pairs = zip(unit, at, strict=True)
+    return np.array([round_the_circle(of_units[u], curves.direction.values, angles) for u, angles in pairs])
+
+
+def _scaled(curve: xr.DataArray) -> xr.DataArray:
+    """Divide by the largest value; NaN where that is not positive."""
+    largest = curve.max("direction")
+    return (curve / largest.where(largest > 0)).assign_attrs(units="1")
+
+
+def _correlation(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
+    """Return the correlation over directions; NaN of a curve that is flat."""
+    a, b = one - one.mean("direction"), other - other.mean("direction")
+    size = np.sqrt((a**2).sum("direction") * (b**2).sum("direction"))
+    return ((a * b).sum("direction") / size.where(size > 0)).assign_attrs(units="1")
+
+
+def _peaks(tuning: xr.Dataset, kernel: Any) -> xr.DataArray:
+    """Return responses as an indicator shows them."""
+    if "course" not in tuning:
+        if kernel is not None:
+            raise ValueError("the tuning has no course of time for an indicator to see; expected keep_time=True")
+        return tuning["response"]
+    course = tuning["course"].transpose(..., "time")
+    seen = course if kernel is None else course.copy(data=_indicated(course.values, kernel, tuning.attrs["dt"]))
+    return seen.where(seen.time >= tuning.attrs["settle"] - 1e-9, drop=True).max("time")
+
+
+def _indicated(course: np.ndarray, kernel: Any, dt: float) -> np.ndarray:
+    """Filter courses, shape (..., n_frames), through an indicator."""
+    signals = np.reshape(course, (-1, course.shape[-1])).T
+    if isinstance(kernel, (tuple, list)) and all(isinstance(step, Step) for step in kernel):
+        level = signals[0]
+        for step in kernel:
+            state, level = start(step, level, dt)
+            signals, _ = filtered(step, signals, state, dt)
+    else:
+        h = np.asarray(kernel, dtype=float)
+        if h.ndim != 1 or not h.size or not np.isfinite(h).all():
+            raise ValueError(
+                f"the indicator's kernel has shape {h.shape}; expected steps, or finite numbers of shape (n,)"
+            )
+        before = np.repeat(signals[:1], len(h) - 1, axis=0)
+        signals = lfilter(h, 1.0, np.concatenate([before, signals]), axis=0)[len(h) - 1 :]
+    return signals.T.reshape(course.shape)

@@ -1,0 +1,29 @@
+"""The world and who looks at it: eyes, scenes, motions, and the one renderer."""
+
+from flymotion.world.conventions import as_generator, unit_vector
+from flymotion.world.eyes import FLY_SIGMA, Eye, Grid, Hexagon, Line, Sphere, acceptance_sigma, as_eye
+from flymotion.world.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
+from flymotion.world.rendering import render, sample_pairs
+
+__all__ = [
+    "FLY_SIGMA",
+    "Eye",
+    "Grid",
+    "Hexagon",
+    "Line",
+    "Mixture",
+    "Motion",
+    "Rotation",
+    "SelfTranslation",
+    "Shear",
+    "Sphere",
+    "Translation",
+    "Turn",
+    "Zoom",
+    "acceptance_sigma",
+    "as_eye",
+    "as_generator",
+    "render",
+    "sample_pairs",
+    "unit_vector",
+]

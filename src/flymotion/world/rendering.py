@@ -1,0 +1,174 @@
+"""The one renderer: a scene, seen by an eye, from a path of poses.
+
+A pose says where the eye is: a place, or an affine map ``[A | b]`` that takes the eye's coordinates to the scene's.
+Content that moves by g, as the eye sees it, is an eye whose pose follows the inverse of g.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from flymotion.frames import FramePairs
+from flymotion.world.conventions import as_generator
+from flymotion.world.eyes import Eye
+from flymotion.world.motions import Motion
+from flymotion.world.scenes import FlatScene, Scene, SphericalScene
+
+__all__ = ["moved", "render", "sample_pairs"]
+
+
+def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
+    """Render a movie, exactly, through the eye's optics.
+
+    The acceptance function is moved with the eye: where a pose stretches the eye it becomes an ellipse in the scene.
+
+    Parameters
+    ----------
+    scene : Scene
+        What there is to see.
+    eye : Eye
+        Viewing positions and optics.
+    poses : array-like, shape (n_frames, ndim), (n_frames, ndim, ndim) or (n_frames, ndim, ndim + 1)
+        Where the middle of the eye is at each frame [pixel spacings]; or how it is turned; or ``[A | b]``: the pixel at
+        position p looks at ``A p + b``. For a spherical eye A is a rotation and b where the eye is, in the units of the
+        scene's depth.
+
+    Returns
+    -------
+    ndarray, shape (n_frames, *eye.shape)
+        Intensities.
+
+    Raises
+    ------
+    ValueError
+        Poses that are not finite, or eye and scene of other dimensions; a spherical eye stretched, or moved in a scene
+        infinitely far away.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> from flymotion.world.scenes import Grating
+    >>> render(Grating(4.0), Line(4, sigma=0), [[1.5], [0.5]]).round(9) + 0.0
+    array([[ 1.,  0., -1.,  0.],
+           [ 0.,  1.,  0., -1.]])
+    """
+    poses = np.asarray(poses, dtype=float)
+    ndim = scene.ndim
+    if eye.positions.shape[1] != ndim or poses.shape[1:] not in ((ndim,), (ndim, ndim), (ndim, ndim + 1)):
+        raise ValueError(
+            f"poses of shape {poses.shape}, an eye of {eye.positions.shape[1]} and a scene of {ndim} "
+            "dimension(s); expected poses (n_frames, ndim) or (n_frames, ndim, ndim + 1) and the same ndim throughout"
+        )
+    if not np.isfinite(poses).all():
+        raise ValueError(f"pose {np.argwhere(~np.isfinite(poses))[0, 0]} is not finite")
+    turned, places = _turns_and_places(poses)
+    points = eye.positions if turned is None else eye.positions @ turned.swapaxes(1, 2)
+    sigma = eye.sigma if turned is None else _acceptance(turned, eye.sigma)
+    if ndim < 3:
+        points = places[:, None] + points
+    elif not np.ndim(sigma) == 0:
+        raise ValueError("poses stretch a spherical eye; expected rotations")
+    elif places.any():
+        points = cast(SphericalScene, scene).toward(
+            places[:, None], np.broadcast_to(points, (len(poses), *points.shape[-2:]))
+        )
+    return scene.sample(points, sigma).reshape(len(poses), *eye.shape)
+
+
+def _turns_and_places(poses: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    if poses.ndim == 2:
+        return None, poses
+    ndim = poses.shape[1]
+    places = poses[..., ndim] if poses.shape[2] > ndim else np.zeros(poses.shape[:2])
+    turned = poses[..., :ndim]
+    return (None, places) if ndim < 3 and (turned == np.eye(ndim)).all() else (turned, places)
+
+
+def _acceptance(turned: np.ndarray, sigma: float) -> Any:
+    """Return the acceptance functions' covariances in the scene, or sigma where all are still round."""
+    covariances = turned @ turned.swapaxes(1, 2)
+    if np.abs(covariances - np.eye(turned.shape[1])).max(initial=0.0) < 1e-9:
+        return sigma
+    return sigma**2 * covariances
+
+
+def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_state: Any = None) -> FramePairs:
+    """Draw pairs of frames: a random place in the scene, and one motion a pair.
+
+    A spherical eye is at the origin, in a random attitude; a flat one is upright.
+
+    Parameters
+    ----------
+    scene : Scene
+        What there is to see.
+    eye : Eye
+        Viewing positions and optics.
+    motion : Motion
+        Distribution of the steps.
+    n_pairs : int
+        Number of pairs.
+    random_state : int, Generator, RandomState or None
+        Source of places and motions.
+
+    Returns
+    -------
+    FramePairs
+        With the true ``motion``, shape (n_pairs, n_parameters) [per frame].
+
+    Raises
+    ------
+    ValueError
+        A scene too small for the eye, or dimensions that differ.
+    """
+    if motion.ndim != scene.ndim:
+        raise ValueError(f"a motion of {motion.ndim} dimension(s) in a scene of {scene.ndim}; expected the same")
+    rng = as_generator(random_state)
+    if scene.ndim == 3:
+        poses = _attitudes(n_pairs, rng)
+    else:
+        places = rng.uniform(*_room(cast(FlatScene, scene), eye, motion), size=(n_pairs, scene.ndim))
+        poses = np.concatenate(
+            [np.broadcast_to(np.eye(scene.ndim), (n_pairs, scene.ndim, scene.ndim)), places[..., None]], 2
+        )
+    steps = motion.steps(n_pairs, rng)
+    return moved(scene, eye, motion, poses, steps)
+
+
+def moved(scene: Scene, eye: Eye, motion: Motion, poses: np.ndarray, steps: np.ndarray) -> FramePairs:
+    """Show given steps from given poses.
+
+    Parameters
+    ----------
+    scene, eye, motion
+        As for :func:`sample_pairs`.
+    poses : ndarray, shape (n_pairs, ndim, ndim + 1)
+        Of the frames before.
+    steps : ndarray, shape (n_pairs, n_parameters)
+        Of the motion.
+    """
+    back = motion.maps(-steps)
+    A, b = poses[..., :-1], poses[..., -1:]
+    after = np.concatenate([A @ back[..., :-1], A @ back[..., -1:] + b], axis=2)
+    return FramePairs(render(scene, eye, poses), render(scene, eye, after), steps, motion.names)
+
+
+def _attitudes(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw rotations, uniformly, about the origin, shape (n, 3, 4)."""
+    from scipy.spatial.transform import Rotation
+
+    return np.pad(Rotation.random(n, rng=rng).as_matrix(), ((0, 0), (0, 0), (0, 1)))
+
+
+def _room(scene: FlatScene, eye: Eye, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the middle of the eye may be, so that it sees nothing but the scene."""
+    low, high = scene.extent.T
+    if scene.wraps:
+        return low, high
+    maps = motion.maps(-motion.largest)
+    margin = np.abs(eye.positions @ maps[..., :-1].swapaxes(1, 2) + maps[:, None, :, -1]).max(axis=(0, 1))
+    low, high = low + margin, high - margin
+    if (high <= low).any():
+        raise ValueError(f"a scene of {np.ptp(scene.extent, axis=1)} pixel spacings does not hold the eye")
+    return low, high

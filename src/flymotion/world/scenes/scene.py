@@ -1,0 +1,55 @@
+"""What every scene has to offer, and the conventions that all share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from flymotion.frames import as_frames
+
+__all__ = ["FlatScene", "Scene", "as_covariances", "as_luminance"]
+
+
+class Scene(Protocol):
+    """What a scene has to offer."""
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions of the scene: 1, 2, or 3 for one all round, whose points are unit vectors."""
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), seen through Gaussian optics; shape (...).
+
+        ``sigma`` is the width of round optics [pixel spacings]; or, for optics that a linear motion has made elliptic,
+        covariances, shape (n, ndim, ndim) [pixel spacings squared]: one for each entry along the first axis of points.
+        """
+
+
+class FlatScene(Scene, Protocol):
+    """What a scene of one or two dimensions has to offer besides."""
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Where an eye may be put, shape (ndim, 2): low and high [pixel spacings]."""
+
+    @property
+    def wraps(self) -> bool:
+        """Whether a view that crosses the border of the extent is as good as any other."""
+
+
+def as_luminance(image: Any) -> np.ndarray:
+    """Return an image as float64; colours, a last axis of 3 or 4, weighted by Rec. 601, alpha ignored."""
+    image = as_frames(image, name="image").astype(float)
+    return image[..., :3] @ np.array([0.299, 0.587, 0.114]) if image.ndim == 3 and image.shape[2] in (3, 4) else image
+
+
+def as_covariances(sigma: Any, points: np.ndarray) -> np.ndarray:
+    """Return elliptic optics as an array, one covariance for each entry along the first axis of the points."""
+    covariances, ndim = np.asarray(sigma, dtype=float), points.shape[-1]
+    if points.ndim < 2 or covariances.shape != (len(points), ndim, ndim):
+        raise ValueError(
+            f"sigma has shape {covariances.shape} for points of shape {points.shape}; expected a width, or one "
+            f"covariance of shape ({ndim}, {ndim}) for each entry along the first axis of the points"
+        )
+    return covariances

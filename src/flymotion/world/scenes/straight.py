@@ -1,0 +1,216 @@
+"""Scenes that change along one direction: sine and square gratings, edges and bars, in closed form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from flymotion.world.conventions import unit_vector
+from flymotion.world.scenes.scene import as_covariances
+
+__all__ = ["Bar", "Edge", "Grating", "SquareGrating"]
+
+
+@dataclass(frozen=True)
+class Grating:
+    """A sine grating, ``mean + contrast * cos(2 pi d / wavelength + phase)``, d the distance along ``angle``.
+
+    Parameters
+    ----------
+    wavelength : float
+        Spatial period [pixel spacings].
+    contrast : float
+        Amplitude (the Michelson contrast where ``mean`` is 1).
+    angle : float
+        Direction of the wave vector [deg].
+    phase : float
+        Phase at the origin [rad].
+    mean : float
+        Mean intensity.
+    ndim : int
+        Dimensions of the scene.
+    """
+
+    wavelength: float
+    contrast: float = 1.0
+    angle: float = 0.0
+    phase: float = 0.0
+    mean: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """A thousand wavelengths a side: any phase is as likely."""
+        return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        omega = 2 * math.pi / self.wavelength
+        distance, width = _along(self, points, sigma)
+        damping = np.exp(-((width * omega) ** 2) / 2)
+        return self.mean + self.contrast * damping * np.cos(omega * distance + self.phase)
+
+
+@dataclass(frozen=True)
+class SquareGrating:
+    r"""A square grating, ``mean + contrast * sign(cos(2 pi d / wavelength + phase))``, d the distance along ``angle``.
+
+    Parameters
+    ----------
+    wavelength : float
+        Spatial period [pixel spacings].
+    contrast : float
+        Height above the mean (the Michelson contrast where ``mean`` is 1).
+    angle : float
+        Direction of the wave vector [deg].
+    phase : float
+        Phase at the origin [rad].
+    mean : float
+        Mean intensity.
+    ndim : int
+        Dimensions of the scene.
+
+    Notes
+    -----
+    Through optics of a width :math:`w \le 1/4` wavelength it is the sum of the edges next to a point; through wider
+    ones of the first damped harmonics, m = 1, 3, 5, of
+    :math:`(4 / \pi) \sum_m \pm m^{-1} \exp(-(2 \pi m w)^2 / 2) \cos 2 \pi m u`. What either leaves out is below 1e-18.
+    """
+
+    wavelength: float
+    contrast: float = 1.0
+    angle: float = 0.0
+    phase: float = 0.0
+    mean: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """A thousand wavelengths a side: any phase is as likely."""
+        return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        distance, width = np.broadcast_arrays(*_along(self, points, sigma))
+        u, w = distance / self.wavelength + self.phase / (2 * math.pi), width / self.wavelength
+        wave, wide = np.empty(u.shape), w > 0.25
+        wave[wide], wave[~wide] = _square_of_harmonics(u[wide], w[wide]), _square_of_edges(u[~wide], w[~wide])
+        return self.mean + self.contrast * wave
+
+
+def _square_of_edges(u: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return a square wave at places u through narrow optics of width w [wavelengths]."""
+    u = u - np.round(u)
+    bright = [_step(u - k + 0.25, w) - _step(u - k - 0.25, w) for k in (-2, -1, 0, 1, 2)]
+    return 2 * np.sum(bright, axis=0) - 1
+
+
+def _square_of_harmonics(u: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return a square wave at places u through wide optics of width w [wavelengths]."""
+    harmonics = [
+        share / m * np.exp(-((2 * math.pi * m * w) ** 2) / 2) * np.cos(2 * math.pi * m * u)
+        for m, share in ((1, 1), (3, -1), (5, 1))
+    ]
+    return 4 / math.pi * np.sum(harmonics, axis=0)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A straight step from ``mean - contrast / 2`` to ``mean + contrast / 2``, rising along ``angle``.
+
+    Parameters
+    ----------
+    position : float
+        Distance of the edge from the origin along ``angle`` [pixel spacings].
+    contrast : float
+        Height of the step; negative for a falling (OFF) edge.
+    angle : float
+        Direction in which the intensity rises [deg].
+    ndim : int
+        Dimensions of the scene.
+    mean : float
+        Intensity halfway up the step.
+    """
+
+    position: float = 0.0
+    contrast: float = 1.0
+    angle: float = 0.0
+    ndim: int = 1
+    mean: float = 0.0
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Two pixel spacings either side of the edge."""
+        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        distance, width = np.broadcast_arrays(*_along(self, points, sigma))
+        return self.mean + self.contrast * (_step(distance - self.position, width) - 0.5)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A straight bar of intensity ``contrast`` on a ground of 0, endless across ``angle``.
+
+    Parameters
+    ----------
+    width : float
+        Of the bar along ``angle`` [pixel spacings].
+    position : float
+        Distance of its middle from the origin along ``angle`` [pixel spacings].
+    contrast : float
+        Intensity of the bar; negative for a dark (OFF) one.
+    angle : float
+        Direction across the bar [deg].
+    ndim : int
+        Dimensions of the scene.
+    """
+
+    width: float
+    position: float = 0.0
+    contrast: float = 1.0
+    angle: float = 0.0
+    ndim: int = 1
+
+    wraps = True
+
+    @property
+    def extent(self) -> np.ndarray:
+        """Two pixel spacings either side of the bar's middle."""
+        return self._edge(0.0).extent
+
+    def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
+        """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        return self._edge(-self.width / 2).sample(points, sigma) - self._edge(self.width / 2).sample(points, sigma)
+
+    def _edge(self, offset: float) -> Edge:
+        return Edge(self.position + offset, self.contrast, self.angle, self.ndim)
+
+
+def _along(
+    scene: Grating | SquareGrating | Edge, points: np.ndarray, sigma: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return distances of points along a scene's angle, and the width of the optics along it, to be broadcast."""
+    along = unit_vector(scene.angle, scene.ndim)
+    if np.ndim(sigma) == 0:
+        return points @ along, np.asarray(sigma)
+    variance = along @ as_covariances(sigma, points) @ along
+    return points @ along, np.sqrt(np.maximum(variance, 0)).reshape(-1, *[1] * (points.ndim - 2))
+
+
+def _step(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """Return a step from 0 to 1 seen through optics of a width, at distances beyond it."""
+    step = np.array(np.heaviside(distance, 0.5))
+    blurred = width > 0
+    step[blurred] = ndtr(distance[blurred] / width[blurred])
+    return step
