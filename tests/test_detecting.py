@@ -18,11 +18,11 @@ from sklearn.datasets import load_sample_image
 from flymotion import MotionLearner
 from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, detection, fields, read_trace
 from flymotion.detecting.fields import MOST_BYTES
+from flymotion.detecting.trace import draw_trace
 from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
 from flymotion.learner import saving
 from flymotion.learner.sources import learn
-from flymotion.plots import draw_trace
 from flymotion.video import open_movie
 from flymotion.video.viewing import view
 

@@ -376,8 +376,8 @@ def optimal_cosines(learner, frames, *, chosen):
     That operator is E[chi | direction], the mean of the product feature over patches whose direction of motion is known
     (:mod:`flymotion.generators.theory`), which is what the optimum of NSM points at; not the operator of least squared
     error, from which it differs by the covariance of the frames as whitened (0.52 to 0.69 was measured with that).
-    The population is frames at known shifts, seen through the learner's scale, optics and whitening, in all symmetries of
-    the square; with ``chosen``, those of their patches that would be chosen for learning.
+    The population is frames at known shifts, seen through the learner's scale, optics and whitening, in all symmetries
+    of the square; with ``chosen``, those of their patches that would be chosen for learning.
     """
     n = 24_000 // len(frames)
     rng = np.random.default_rng(5)

@@ -68,7 +68,8 @@ def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: A
     Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, and what else is
     asked for: overlay-MODE.mp4 and fields.zarr or fields.npz. What each holds: docs/video.md. Ctrl-C ends it early.
     """
-    from flymotion import detecting, plots
+    from flymotion import detecting
+    from flymotion.detecting.trace import draw_trace
 
     with one_line_errors(), plain_warnings():
         found = detecting.detect(video, dense=overlay != "none" or fields is not None, **reading)
@@ -82,7 +83,7 @@ def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: A
             sinks.append(OverlayVideo(out / f"overlay-{overlay}.mp4", found, overlay))
         seconds = _run(found, sinks)
         trace = detecting.read_trace(sinks[0].path)
-        plots.draw_trace(trace).savefig(out / "global-motion.png", dpi=150)
+        draw_trace(trace).savefig(out / "global-motion.png", dpi=150)
     _summarise(found.movie, trace, seconds)
     click.echo("\n".join(map(str, [sinks[0].path, out / "global-motion.png", *(sink.path for sink in sinks[1:])])))
 

@@ -3,7 +3,6 @@
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
-from flymotion.detecting.trace import draw_trace
 from flymotion.plots.cells import draw_cells
 from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
@@ -34,7 +33,6 @@ __all__ = [
     "draw_regression",
     "draw_sheet",
     "draw_speeds",
-    "draw_trace",
     "draw_transformations",
     "draw_tuning",
     "draw_turned_bars",

@@ -42,7 +42,7 @@ def published() -> xr.Dataset:
     1.0
     """
     name = "recordings_maisak2013.csv"
-    text = resources.files("flymotion").joinpath(name).read_text(encoding="utf-8")
+    text = resources.files("flymotion.tuning").joinpath(name).read_text(encoding="utf-8")
     recording = _parsed(text, name)
     named = {"a": 180.0, "b": 0.0, "c": 90.0, "d": 270.0}
     preferred = [named[cell[-1]] for cell in recording.cell.values]
