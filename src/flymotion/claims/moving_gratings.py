@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from flymotion.claims.learning import N_KMEANS, RATE
+from flymotion.claims.lessons import opposed, opposed_centres
 from flymotion.claims.rows import Claim, above, report, within
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import (
-    WORLDS,
-    all_over,
-    moved,
-    rightward_first,
-    share_right,
-    stack,
-)
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import WORLDS, all_over, share_right, show_step
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.plots.canvas import new_figure
 from flymotion.similarity.features import outer_products
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.similarity.rivals import OuterProductKMeans
 from flymotion.world.rendering import sample_pairs
 from flymotion.world.scenes import Grating, Scene
 
-__all__ = ["Config", "Learned", "Responses", "Result", "check", "jobs", "run"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "QUICK", "Config", "Learned", "Responses", "check", "figures", "work"]
+
+CLAIMS = {
+    "C6": "gratings teach direction, too",
+    "C8": "outputs grow with speed, up to a peak",
+}
 
 REGULARIZATION = 1e-2
 """Of the whitening of gratings: a few wavelengths leave directions that hold next to no variance."""
@@ -64,10 +64,8 @@ class Config:
     n_phases: int = 64
     n_places: int = 16_384
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
+
+QUICK = {"n_seeds": 2}
 
 
 class Learned(NamedTuple):
@@ -95,24 +93,12 @@ class Responses(NamedTuple):
     """Speed up to which theory's output to noise grows [pixels per frame]."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """Both experiments; every array has an axis of seeds first."""
-
-    config: Config
-    learned: Learned
-    responses: Responses
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    return [partial(job, config, seed) for job in (_learn, _respond) for seed in range(config.n_seeds)]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
-    """Learn from gratings, and show gratings and noise to what was learned from noise."""
-    results = list(each(jobs(config)))
-    return Result(config, stack(results[: config.n_seeds]), stack(results[config.n_seeds :]))
+def work(config: Config) -> Work:
+    """Learn from gratings; and show gratings and noise to what was learned from noise."""
+    return {
+        "learned": each_seed(_learn, config.n_seeds, config),
+        "responses": each_seed(_respond, config.n_seeds, config),
+    }
 
 
 def _gratings(config: Config, n_pairs: int, rng: np.random.Generator) -> list[FramePairs]:
@@ -131,9 +117,7 @@ def _learn(config: Config, seed: int) -> Learned:
         return outer_products(whitening.transform(some), WORLDS["L1"].feature)
 
     chi = see(pairs)
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    kmeans = OuterProductKMeans(2, n_init=10, random_state=seed).fit(chi[:N_KMEANS])
-    both = [learner.generators_[rightward_first(learner.generators_)] for learner in (network, kmeans)]
+    both = opposed(chi).filters, opposed_centres(chi, seed)
     tests = _gratings(config, config.n_test, rng)
     nsm, centres = ([share_right(see(t).project(f[:1] - f[1:])[:, 0], t) for t in tests] for f in both)
     return Learned(both[0], np.array(nsm), np.array(centres))
@@ -142,13 +126,12 @@ def _learn(config: Config, seed: int) -> Learned:
 def _respond(config: Config, seed: int) -> Responses:
     world = WORLDS["L1"]
     whitening, chi = world.lesson(config.n, config.n_pairs, [seed, 8])
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    order = rightward_first(network.generators_)
+    units = opposed(chi)
 
     def outputs(scene: Scene, places: np.ndarray, speeds: np.ndarray) -> np.ndarray:
-        shown = [[moved(scene, world.eye(config.n), places, s * way) for way in (1, -1)] for s in speeds]
+        shown = [[show_step(scene, world.eye(config.n), places, s * way) for way in (1, -1)] for s in speeds]
         features = [[outer_products(whitening.transform(pairs), world.feature) for pairs in row] for row in shown]
-        return np.array([[network.transform(chi)[:, order].mean(axis=0) for chi in row] for row in features])
+        return np.array([[units.outputs(chi).mean(axis=0) for chi in row] for row in features])
 
     phases = np.arange(config.n_phases) / config.n_phases
     speeds = np.arange(1, 2 * config.n_speeds) / (4 * config.n_speeds)
@@ -165,34 +148,57 @@ def _respond(config: Config, seed: int) -> Responses:
 # -- claims ------------------------------------------------------------------------------------------------------
 
 
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C6 and C8."""
-    config, learned, responses = result.config, result.learned, result.responses
-    seeds, m = config.n_seeds, config.n_speeds
+    learned, responses = found["learned"], found["responses"]
     world = f"optics and shifts of L1, wavelengths {', '.join(f'{w:g}' for w in config.wavelengths)} pixels"
     whitened = f"{world}; whitening regularised by {REGULARIZATION:g}"
-    cosines = cosine(learned.filters[:, 0], learned.filters[:, 1])
     title = "accuracy of direction on new gratings, worst wavelength"
+    yield above("C6.accuracy", f"{title}, NSM", learned.nsm, 0.95, note=whitened)
+    yield report("C6.accuracy_kmeans", f"{title}, K-means", learned.kmeans, worst=np.min, note=whitened)
+    cosines = cosine(learned.filters[:, 0], learned.filters[:, 1])
+    yield report("C6.cos", "cosine of NSM's two filters", cosines, worst=np.max, note=whitened)
+
+    def exactly_1(id: str, title: str, values: np.ndarray, note: str) -> Claim:
+        return within(id, title, values, 1 - 1e-9, 1 + 1e-9, seeds=config.n_seeds, note=note)
+
     upward = "rank correlation of the preferred unit's mean output with speed, both directions: "
     gratings, noise = responses.to_gratings, responses.to_noise
+    yield exactly_1("C8.gratings", upward + "gratings", _rank_correlation(gratings[:, :, : config.n_speeds]), world)
     right = np.stack([gratings[..., 0, 0] > gratings[..., 0, 1], gratings[..., 1, 1] > gratings[..., 1, 0]])
-    every = "share of speeds up to half a wavelength at which the mean output is larger in the right unit"
+    title = "share of speeds up to half a wavelength at which the mean output is larger in the right unit"
+    yield exactly_1("C8.sign", title, right.mean(), world)
     up_to = f"to the population's peak, {responses.peak[0]:.3f} pixels per frame"
-    return [
-        above("C6.accuracy", f"{title}, NSM", learned.nsm.min(), 0.95, seeds=seeds, note=whitened),
-        report("C6.accuracy_kmeans", f"{title}, K-means", learned.kmeans.min(), seeds=seeds, note=whitened),
-        report("C6.cos", "cosine of NSM's two filters", cosines.max(), seeds=seeds, note=whitened),
-        _exactly_1("C8.gratings", upward + "gratings", _rank_correlation(gratings[:, :, :m]), seeds, world),
-        _exactly_1("C8.sign", every, right.mean(), seeds, world),
-        _exactly_1("C8.noise", upward + "noise", _rank_correlation(noise), seeds, up_to),
-    ]
+    yield exactly_1("C8.noise", upward + "noise", _rank_correlation(noise), up_to)
 
 
-def _exactly_1(id: str, title: str, value: float, seeds: int, note: str) -> Claim:
-    return within(id, title, value, 1 - 1e-9, 1 + 1e-9, seeds=seeds, note=note)
-
-
-def _rank_correlation(outputs: np.ndarray) -> float:
-    """Return the least over all curves; each direction's own unit."""
+def _rank_correlation(outputs: np.ndarray) -> np.ndarray:
+    """Return it for all curves; each direction's own unit."""
     curves = np.concatenate([outputs[..., way, way].reshape(-1, outputs.shape[-3]) for way in (0, 1)])
-    return min(float(spearmanr(np.arange(len(curve)), curve)[0]) for curve in curves)
+    return np.array([spearmanr(np.arange(len(curve)), curve)[0] for curve in curves])
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw the mean outputs of both units against speed: for gratings of each wavelength, and for noise."""
+    responses: Responses = found["responses"]
+    m = config.n_speeds
+    figure = new_figure(10, 4)
+    left, right = figure.subplots(1, 2)
+    speeds = np.arange(1, 2 * m) / (4 * m)
+    for k, length in enumerate(config.wavelengths):
+        outputs = responses.to_gratings[0, k]
+        left.plot(speeds, outputs[:, 0, 0], "-", color=f"C{k}", label=f"wavelength {length:g} pixels")
+        left.plot(speeds, outputs[:, 0, 1], ":", color=f"C{k}")
+    left.axvline(0.25, color="0.6", linewidth=1, zorder=0, label="a quarter of a wavelength")
+    left.set(xlabel="speed [wavelengths per frame]", title="gratings moving right")
+    speeds = responses.peak[0] * np.arange(1, m + 1) / m
+    for way, name in enumerate(("right", "left")):
+        right.plot(speeds, responses.to_noise[0, :, way, way], "o-", color=f"C{way}", label=f"moving {name}")
+        right.plot(speeds, responses.to_noise[0, :, way, 1 - way], "o:", color=f"C{way}")
+    right.set(xlabel="speed, to the population's peak [pixels per frame]", title="exponentially correlated noise")
+    for axes in (left, right):
+        axes.plot([], [], "k:", label="the other unit")
+        axes.set_ylabel("mean output")
+        axes.legend(fontsize=8, loc="upper left", ncols=2)
+        axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
+    return {"speeds": figure}

@@ -1,4 +1,7 @@
-"""What each algorithm learns from one sample of a world: the jobs that Figure 2 and the larger eyes share."""
+"""What two units learn of motion along a line: NSM's, one a direction; and what SM, PCA and K-means make of the same.
+
+All groups of claims let NSM's two units learn by :func:`opposed`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,19 @@ from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
-__all__ = ["N_KMEANS", "RATE", "Nonnegative", "Sample", "Signed", "learn_nonnegative", "learn_signed"]
+__all__ = [
+    "N_KMEANS",
+    "RATE",
+    "Nonnegative",
+    "Opposed",
+    "Sample",
+    "Signed",
+    "learn_nonnegative",
+    "learn_signed",
+    "of_norm_1",
+    "opposed",
+    "opposed_centres",
+]
 
 RATE = 5e-5
 """Learning rate of the networks (Section 1.1): 1 minus the forgetting factor.
@@ -29,8 +44,47 @@ At 25 pixels in L2 a third of single starts end in an optimum that is not motion
 """
 
 
+class Opposed(NamedTuple):
+    """Two filters of NSM, that for content moving right first, and the network that they are of."""
+
+    filters: np.ndarray
+    """Shape (2, n, n)."""
+    network: NonnegativeSimilarityMatching
+    order: list[int]
+
+    @property
+    def opponent(self) -> np.ndarray:
+        """Half the difference of the filters, right less left, shape (n, n)."""
+        return (self.filters[0] - self.filters[1]) / 2
+
+    def outputs(self, chi: OuterProducts) -> np.ndarray:
+        """Return both units' outputs, without learning, shape (n_samples, 2)."""
+        return self.network.transform(chi)[:, self.order]
+
+
+def opposed(chi: OuterProducts, n_passes: int = 2) -> Opposed:
+    """Let two units of NSM learn."""
+    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=n_passes).fit(chi)
+    order = rightward_first(network.generators_)
+    return Opposed(network.generators_[order], network, order)
+
+
+def opposed_centres(chi: OuterProducts, seed: int) -> np.ndarray:
+    """Return the two centres that K-means finds in the first pairs, that for content moving right first; (2, n, n)."""
+    centres = OuterProductKMeans(2, n_init=10, random_state=seed).fit(chi[:N_KMEANS]).generators_
+    return centres[rightward_first(centres)]
+
+
+def of_norm_1(filters: np.ndarray) -> np.ndarray:
+    """Scale filters, shape (..., n, n), to norm 1; what is 0 stays 0."""
+    return filters / np.maximum(np.linalg.norm(filters, axis=(-2, -1), keepdims=True), 1e-300)
+
+
+# -- what each algorithm learns from one sample of a world ------------------------------------------------------------
+
+
 class Sample(NamedTuple):
-    """One random sample of a world, to learn from."""
+    """Random samples of a world, to learn from; one a seed."""
 
     world: str
     n: int
@@ -39,7 +93,6 @@ class Sample(NamedTuple):
     """Pairs to learn from."""
     n_test: int
     """New pairs, of a new scene, to test with."""
-    seed: int
 
 
 class Signed(NamedTuple):
@@ -57,21 +110,21 @@ class Signed(NamedTuple):
     """Correlation of theta(before, after) with -theta(after, before) over new pairs, for each unit of SM."""
 
 
-def learn_signed(sample: Sample) -> Signed:
+def learn_signed(sample: Sample, seed: int) -> Signed:
     """Let SM and PCA learn."""
     world = WORLDS[sample.world]
-    whitening, chi = world.lesson(sample.n, sample.n_pairs, [sample.seed, 0])
+    whitening, chi = world.lesson(sample.n, sample.n_pairs, [seed, 0])
     sm = SimilarityMatching(2, forgetting=1 - RATE, n_passes=6).fit(chi)
     pca = OuterProductPCA(2).fit(chi)
     theory = world.population(sample.n).components(2)[1]
-    test = whitening.transform(world.pairs(sample.n, sample.n_test, [sample.seed, 1]))
+    test = whitening.transform(world.pairs(sample.n, sample.n_test, [seed, 1]))
     forth, back = (sm.transform(outer_products(p, world.feature)) for p in (test, test.reversed()))
     reversal = [np.corrcoef(a, -b)[0, 1] for a, b in zip(forth.T, back.T, strict=True)]
     return Signed(
         _rightwards(sm.generators_),
         _rightwards(pca.generators_),
         _rightwards(theory),
-        energy=np.array(_energy(chi, sm.generators_) / pca.score(chi)),
+        energy=np.array(_energy(chi, sm.generators_) / _energy(chi, pca.generators_)),
         reversal=np.array(reversal),
     )
 
@@ -79,7 +132,7 @@ def learn_signed(sample: Sample) -> Signed:
 def _rightwards(filters: np.ndarray) -> np.ndarray:
     """Scale filters to norm 1, and sign each as content moving right would have it."""
     signs = np.where(cosine(filters, derivative_operator(filters.shape[1:2])) < 0, -1.0, 1.0)
-    return filters * (signs / np.linalg.norm(filters, axis=(1, 2)))[:, None, None]
+    return of_norm_1(filters * signs[:, None, None])
 
 
 def _energy(chi: OuterProducts, filters: np.ndarray) -> float:
@@ -106,29 +159,21 @@ class Nonnegative(NamedTuple):
     """Share of the new pairs that leave both units of NSM silent."""
 
 
-def learn_nonnegative(sample: Sample) -> Nonnegative:
+def learn_nonnegative(sample: Sample, seed: int) -> Nonnegative:
     """Let NSM and K-means learn, and test them beside theory's filter on the same new pairs."""
     world = WORLDS[sample.world]
-    whitening, chi = world.lesson(sample.n, sample.n_pairs, [sample.seed, 0])
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=4).fit(chi)
-    kmeans = OuterProductKMeans(2, n_init=10, random_state=sample.seed).fit(chi[:N_KMEANS])
-    test = world.pairs(sample.n, sample.n_test, [sample.seed, 1])
+    whitening, chi = world.lesson(sample.n, sample.n_pairs, [seed, 0])
+    units, centres = opposed(chi, n_passes=4), opposed_centres(chi, seed)
+    test = world.pairs(sample.n, sample.n_test, [seed, 1])
     seen = outer_products(whitening.transform(test), world.feature)
     theory = world.population(sample.n)
     seen_by_theory = outer_products(test.map(lambda frames: frames @ theory.Z.T), world.feature)
-    order = rightward_first(network.generators_)
-    outputs = network.transform(seen)[:, order]
-    filters, centres = network.generators_[order], kmeans.generators_[rightward_first(kmeans.generators_)]
+    outputs = units.outputs(seen)
     readings = (
         seen_by_theory.project(theory.components(1)[1])[:, 0],
-        seen.project(filters[:1] - filters[1:])[:, 0],
-        seen.project(centres[:1] - centres[1:])[:, 0],
+        *(seen.project(filters[:1] - filters[1:])[:, 0] for filters in (units.filters, centres)),
         outputs[:, 0] - outputs[:, 1],
     )
     accuracies = [np.array(share_right(reading, test)) for reading in readings]
     silent = np.array((outputs.max(axis=1) == 0).mean())
-    return Nonnegative._make([_of_norm_1(filters), _of_norm_1(centres), *accuracies, silent])
-
-
-def _of_norm_1(filters: np.ndarray) -> np.ndarray:
-    return filters / np.linalg.norm(filters, axis=(1, 2), keepdims=True)
+    return Nonnegative._make([of_norm_1(units.filters), of_norm_1(centres), *accuracies, silent])
