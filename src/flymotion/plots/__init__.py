@@ -6,7 +6,6 @@ Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot an
 from flymotion.plots.cells import draw_cells
 from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
-from flymotion.plots.content import draw_content
 from flymotion.plots.curves import draw_tuning
 from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
@@ -21,7 +20,6 @@ __all__ = [
     "draw_cartoon",
     "draw_cells",
     "draw_comparison",
-    "draw_content",
     "draw_contrast_response",
     "draw_equivalence",
     "draw_eye",
