@@ -7,7 +7,6 @@ from flymotion.plots.cells import draw_cells
 from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
 from flymotion.plots.curves import draw_tuning
-from flymotion.plots.equivalence import draw_equivalence
 from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.filter_sheets import draw_filters, filter_sheet
 from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
@@ -20,7 +19,6 @@ __all__ = [
     "draw_cells",
     "draw_comparison",
     "draw_contrast_response",
-    "draw_equivalence",
     "draw_eye",
     "draw_figure2",
     "draw_filters",
