@@ -11,7 +11,6 @@ from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_spee
 from flymotion.plots.filter_sheets import draw_filters, filter_sheet
 from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
 from flymotion.plots.mosaics import draw_eye
-from flymotion.plots.regression import draw_regression
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "draw_filters",
     "draw_motion_map",
     "draw_oscillations",
-    "draw_regression",
     "draw_sheet",
     "draw_speeds",
     "draw_transformations",
