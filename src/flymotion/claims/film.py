@@ -20,6 +20,9 @@ RATE = 25
 QUALITY = {"crf": "23", "preset": "veryfast", "threads": "1"}
 """Of the encoder: libx264's own default quality; one thread, as its results depend on their number."""
 
+SPEED = 0.4
+"""Standard deviation of the camera's velocity along each axis [pixels per frame]."""
+
 STEADINESS = 0.8
 """Correlation of the camera's velocity from frame to frame."""
 
@@ -50,14 +53,7 @@ def hand_held(n_frames: int, speed: float, random_state: Any = None) -> np.ndarr
 
 
 def film(
-    path: Path,
-    scene: FlatScene,
-    shape: tuple[int, int],
-    n_frames: int,
-    *,
-    speed: float = 0.4,
-    noise: float = 2.0,
-    random_state: Any = None,
+    path: Path, scene: FlatScene, shape: tuple[int, int], n_frames: int, *, noise: float = 2.0, random_state: Any = None
 ) -> Path:
     """Film a scene with a hand-held camera, and write the video.
 
@@ -71,8 +67,6 @@ def film(
         Height and width of a frame, both even [pixels].
     n_frames : int
         Frames.
-    speed : float
-        Standard deviation of the camera's velocity along each axis [pixels per frame].
     noise : float
         Standard deviation of the sensor's noise [grey levels].
     random_state : int, Generator or None
@@ -80,7 +74,7 @@ def film(
     """
     rng = np.random.default_rng(random_state)
     middle = scene.extent.mean(axis=1)
-    frames = render(scene, Grid(*shape), middle + hand_held(n_frames, speed, rng))
+    frames = render(scene, Grid(*shape), middle + hand_held(n_frames, SPEED, rng))
     frames = frames + noise * rng.standard_normal(frames.shape)
     _encode(path, np.clip(np.rint(frames), 0, 255).astype(np.uint8))
     return path

@@ -3,7 +3,6 @@
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
-from flymotion.plots.cells import draw_cells
 from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
 from flymotion.plots.curves import draw_tuning
@@ -14,7 +13,6 @@ from flymotion.plots.mosaics import draw_eye
 from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
 __all__ = [
-    "draw_cells",
     "draw_comparison",
     "draw_contrast_response",
     "draw_eye",
