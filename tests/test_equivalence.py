@@ -92,10 +92,6 @@ def test_correlation_of_a_constant_is_0():
     np.testing.assert_allclose(movies.correlation(t, 1 - 2 * t), -1, atol=1e-12)
 
 
-def test_largest_is_of_size_and_keeps_its_sign():
-    np.testing.assert_array_equal(movies.largest([[0.5, 0.1], [-0.7, 0.05]]), [-0.7, 0.1])
-
-
 # -- sums --------------------------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from flymotion.claims.worlds import WORLDS
@@ -23,7 +21,6 @@ __all__ = [
     "WAVELENGTH",
     "correlation",
     "grating",
-    "largest",
     "moving",
     "noise",
     "period",
@@ -119,12 +116,6 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
     norms = np.linalg.norm(a), np.linalg.norm(b)
     flat = any(norm <= 1e-9 * size * np.sqrt(a.size) for norm, size in zip(norms, sizes, strict=True))
     return 0.0 if flat else float((a * b).sum() / (norms[0] * norms[1]))
-
-
-def largest(values: Any) -> np.ndarray:
-    """Return the value of largest size along the first axis."""
-    values = np.asarray(values)
-    return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
 
 
 def relative(error: np.ndarray, scale: np.ndarray) -> float:

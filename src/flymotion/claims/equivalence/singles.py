@@ -27,12 +27,12 @@ SHOWN, N_SHOWN = (60, 20), 150
 
 
 class Singles(NamedTuple):
-    """Correlation over time of one three-pixel detector with one of the others."""
+    """Correlation over time of one three-pixel detector with each of the others."""
 
-    correlations: np.ndarray
-    """Of largest size over all speeds, or wavelengths and frequencies, shape (n_filters, n_kinds, 2)."""
+    sizes: np.ndarray
+    """Largest over all speeds, or wavelengths and frequencies, shape (n_filters, n_kinds, 2)."""
     one_row: np.ndarray
-    """Of largest size in any single row of a photograph, shape (n_filters, 2)."""
+    """Largest in any single row of a photograph, shape (n_filters, 2)."""
     theory: np.ndarray
     """Largest deviation from the closed forms of gratings, shape (n_filters,)."""
     beyond: np.ndarray
@@ -50,13 +50,13 @@ def compare_singles(config: Config, seed: int) -> Singles:
     seen = movies.noise(n, config.n_frames, max(config.speeds), rng)
     drawn = movies.photographed_rows(config.n_rows, rng)
     found = [_compare(seen, drawn, *each, config) for each in FILTERS.values()]
-    correlations, one_row, theory = (np.array(part) for part in zip(*found, strict=True))
+    sizes, one_row, theory = (np.array(part) for part in zip(*found, strict=True))
     twice = movies.grating(WAVELENGTH, movies.period(best, 2.0), 4)
     shown = [movies.moving(seen, n, config.n_frames, SPEED), movies.grating(WAVELENGTH, movies.period(best, 0.5), n)]
     scenes = [*shown, movies.moving(drawn, n, 400, SPEED)]
     ring = max(_ring_difference(movie, step) for movie in scenes for step, _ in FILTERS.values())
     return Singles(
-        correlations,
+        sizes,
         one_row,
         theory,
         np.array(_correlations(_outputs(twice, delay, SETTLED))[1]),
@@ -79,12 +79,13 @@ def _compare(
     )
     kinds = [[_correlations(each) for each in some] for some in (of_noise, of_gratings, about_a_mean, of_rows)]
     theory = [[0.0, shared_line_theory(delayed, cycle)] for _, cycle in gratings]
-    one_row = movies.largest([_correlations(each) for rows in of_rows for each in rows])
-    return (
-        np.array([movies.largest(kind) for kind in kinds]),
-        one_row,
-        float(np.abs(np.subtract(kinds[1], theory)).max()),
-    )
+    apart = [_correlations(each) for rows in of_rows for each in rows]
+    off = np.abs(np.subtract(kinds[1], theory)).max()
+    return np.array([_sizes(kind) for kind in kinds]), _sizes(apart), float(off)
+
+
+def _sizes(correlations: list[np.ndarray]) -> np.ndarray:
+    return np.abs(correlations).max(axis=0)
 
 
 def _outputs(movie: np.ndarray, delayed: Step, skip: int) -> np.ndarray:
@@ -124,14 +125,17 @@ def _drawn(movie: np.ndarray, delayed: Step) -> np.ndarray:
 
 def check_singles(singles: Singles, config: Config) -> Iterator[Claim]:
     """State C20, but for learned detectors."""
-    sizes = np.abs(singles.correlations)
     for k, (id, rival) in enumerate((("C20.hrd", "an HRD, on its better side"), ("C20.shared", "a shared line"))):
-        by = {f"{kind} ({way})": sizes[:, j, i, k] for i, kind in enumerate(KINDS) for j, way in enumerate(FILTERS)}
+        by = {
+            f"{kind} ({way})": singles.sizes[:, j, i, k]
+            for i, kind in enumerate(KINDS)
+            for j, way in enumerate(FILTERS)
+        }
         title = f"|correlation| over time of one three-pixel detector with {rival}, same filters, largest"
         yield below(id, title, by, 0.9)
         title = f"the same with {rival}, over any single row of a photograph, largest"
         note = "highest in rows in which one edge makes most of the output: one pulse in either detector"
-        yield report(f"{id}_row", title, np.abs(singles.one_row[..., k]), worst=np.max, note=note)
+        yield report(f"{id}_row", title, singles.one_row[..., k], worst=np.max, note=note)
     title = "difference of the three detectors' sums over a ring, same filters: largest, relative to the largest sum"
     yield below("C20.sums", title, singles.ring, 1e-12, note="noise, grating, photographs; a delay and a low-pass")
     title = "gratings: deviation of the correlations from 0 (HRD) and theory (shared line), largest"

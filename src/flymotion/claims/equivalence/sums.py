@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from flymotion.claims.equivalence import movies
-from flymotion.claims.equivalence.movies import DT, FILTERS, SPEED, START, WAVELENGTH, correlation, largest, respond
+from flymotion.claims.equivalence.movies import DT, FILTERS, SPEED, START, WAVELENGTH, correlation, respond
 from flymotion.claims.lessons import opposed
 from flymotion.claims.rows import Claim, below, report, within
 from flymotion.claims.worlds import WORLDS
@@ -19,8 +19,17 @@ from flymotion.generators import Generators
 if TYPE_CHECKING:
     from flymotion.claims.equivalence import Config
 
-__all__ = ["Fields", "Learned", "boundary", "boundary_shares", "check_fields", "check_learned", "compare_learned"]
-__all__ += ["sum_fields", "toeplitz_antisymmetric"]
+__all__ = [
+    "Fields",
+    "Learned",
+    "boundary",
+    "boundary_shares",
+    "check_fields",
+    "check_learned",
+    "compare_learned",
+    "sum_fields",
+    "toeplitz_antisymmetric",
+]
 
 
 class Fields(NamedTuple):
@@ -46,7 +55,7 @@ class Learned(NamedTuple):
     whole: np.ndarray
     """Correlation of the whole filter's sum over a ring with that part's, shape (2,)."""
     singles: np.ndarray
-    """Correlation with an HRD: one row, one patch, in pixels; noise and photographs, shape (2, 2)."""
+    """|Correlation| with an HRD: one row, one patch, in pixels; noise and photographs, shape (2, 2)."""
 
 
 # -- fields ------------------------------------------------------------------------------------------------------
@@ -208,11 +217,11 @@ def _whole(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
 
 
 def _beside_hrd(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
-    """Correlate one patch with the HRD on the better side of its middle."""
+    """Return the |correlation| of one patch with the HRD on the better side of its middle."""
     n = len(A)
     one = _patches(A, movie[..., :n], step)[..., START:, 0]
     hrd = respond(hassenstein_reichardt(step), movie[..., n // 2 - 1 : n // 2 + 2])[..., START:, :]
-    return float(largest([correlation(one, hrd[..., k]) for k in (0, 1)]))
+    return max(abs(correlation(one, hrd[..., k])) for k in (0, 1))
 
 
 def check_learned(learned: Learned, config: Config) -> Iterator[Claim]:
@@ -230,5 +239,5 @@ def check_learned(learned: Learned, config: Config) -> Iterator[Claim]:
     note = f"whitened frames {learned.whole[:, 0].min():.3f}; noise; {world}"
     yield report("C16.whole", title, learned.whole[:, 1], worst=np.min, note=note)
     title = "|correlation| over time of a learned detector in pixels with one HRD, on its better side, largest"
-    by = {what: np.abs(learned.singles[:, k]) for k, what in enumerate(("one row", "one patch"))}
+    by = {what: learned.singles[:, k] for k, what in enumerate(("one row", "one patch"))}
     yield below("C20.learned", title, by, 0.9, note=f"noise and photographs; {world}; a delay")
