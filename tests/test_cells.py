@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from flymotion.claims import cells
-from flymotion.claims.cells import Config
-from flymotion.claims.film import film, hand_held
+from flymotion.claims.cells import Config, film, hand_held
 from flymotion.claims.running import run
 from flymotion.detectors import of_learner
 from flymotion.video import open_movie, read_movie
@@ -96,9 +95,9 @@ class _Learned:
 
 
 def test_a_hand_moves_as_fast_as_asked_and_smoothly():
-    velocity = np.diff(hand_held(20_000, 0.4, 0), axis=0)
+    velocity = np.diff(hand_held(20_000, 0), axis=0)
     np.testing.assert_allclose(velocity.std(axis=0), 0.4, rtol=0.1)
-    np.testing.assert_allclose(hand_held(50, 0.4, 0).mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(hand_held(50, 0).mean(axis=0), 0, atol=1e-12)
     correlation = np.corrcoef(velocity[1:, 0], velocity[:-1, 0])[0, 1]
     assert correlation == pytest.approx(0.8, abs=0.05)
 
@@ -107,7 +106,7 @@ def test_a_film_shows_the_scene_from_the_hand_s_path(tmp_path, grating):
     path = film(tmp_path / "a.mp4", grating, (48, 64), 12, noise=0.0, random_state=3)
     movie = open_movie(path)
     assert (movie.shape, movie.rate) == ((48, 64), 25.0)
-    places = grating.extent.mean(axis=1) + hand_held(12, 0.4, np.random.default_rng(3))
+    places = grating.extent.mean(axis=1) + hand_held(12, np.random.default_rng(3))
     seen, expected = read_movie(path), render(grating, Grid(48, 64), places)
     assert np.corrcoef(seen.ravel(), expected.ravel())[0, 1] > 0.99
 

@@ -7,21 +7,22 @@ pixels are 3.2 degrees apart (:func:`flymotion.detectors.of_learner`). Other wav
 
 What a detector has to beat is a rectified cosine: the curve of anything that takes the derivative in one direction of
 content that is coarse. Real videos are learned from where they are given; otherwise one is made for every seed, a
-photograph before a hand-held camera (:mod:`flymotion.claims.film`).
+photograph before a hand-held camera (:func:`film`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy.signal import lfilter
 
-from flymotion.claims.film import film
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.detectors import of_learner
@@ -32,13 +33,15 @@ from flymotion.plots.panels import add_legend, share_labels
 from flymotion.tuning import experiment
 from flymotion.tuning.recordings import compare, published
 from flymotion.video import open_movie
-from flymotion.world.scenes import photograph
+from flymotion.world.eyes import Grid
+from flymotion.world.rendering import render
+from flymotion.world.scenes import FlatScene, photograph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIMS", "QUICK", "Config", "Tuned", "check", "figures", "work"]
+__all__ = ["CLAIMS", "QUICK", "Config", "Tuned", "check", "figures", "film", "hand_held", "work"]
 
 CLAIMS = {"C30": "detectors learned from video are tuned like T4, better than a rectified cosine"}
 
@@ -48,8 +51,14 @@ KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("do
 WAVELENGTH = 30.0
 """Of the gratings that are compared with [deg]."""
 
-FILMED = (96, 128)
-"""Height and width of a video that is made [pixels]."""
+FILMED, RATE = (96, 128), 25
+"""Height and width of a video that is made [pixels], and its frames per second."""
+
+SPEED, STEADINESS = 0.4, 0.8
+"""Of the camera's velocity along each axis: standard deviation [pixels per frame], correlation from frame to frame."""
+
+QUALITY = {"crf": "23", "preset": "veryfast", "threads": "1"}
+"""Of the encoder: libx264's own default quality; one thread, as its results depend on their number."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +132,40 @@ def _made(config: Config, seed: int, folder: Path) -> Path:
     images = load_photographs([BUNDLED])
     scene = photograph(images[seed % len(images)])
     return film(folder / "film.mp4", scene, FILMED, config.n_frames, random_state=[seed, 30])
+
+
+def hand_held(n_frames: int, random_state: Any = None) -> np.ndarray:
+    """Return the path of a hand-held camera, whose velocity is noise with a memory of some frames.
+
+    Places are (x right, y down), about 0 [pixels], shape (n_frames, 2).
+    """
+    pushes = np.random.default_rng(random_state).standard_normal((n_frames + 50, 2))
+    velocity = lfilter([SPEED * np.sqrt(1 - STEADINESS**2)], [1, -STEADINESS], pushes, axis=0)[50:]
+    places = np.cumsum(velocity, axis=0)
+    return places - places.mean(axis=0)
+
+
+def film(
+    path: Path, scene: FlatScene, shape: tuple[int, int], n_frames: int, *, noise: float = 2.0, random_state: Any = None
+) -> Path:
+    """Film a scene of grey levels of 0 to 255 with a hand-held camera, with noise [grey levels], and write the video.
+
+    Height and width are even [pixels].
+    """
+    import av
+
+    rng = np.random.default_rng(random_state)
+    frames = render(scene, Grid(*shape), scene.extent.mean(axis=1) + hand_held(n_frames, rng))
+    frames = np.clip(np.rint(frames + noise * rng.standard_normal(frames.shape)), 0, 255).astype(np.uint8)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=RATE, options=QUALITY)
+        stream.height, stream.width, stream.pix_fmt = *shape, "yuv420p"
+        for number, image in enumerate(frames):
+            frame = av.VideoFrame.from_ndarray(image, format="gray").reformat(format="yuv420p")
+            frame.pts, frame.time_base = number, Fraction(1, RATE)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
 
 
 def check(found: Found, config: Config) -> Iterator[Claim]:
