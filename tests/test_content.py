@@ -11,7 +11,7 @@ from flymotion.frames import FramePairs
 from flymotion.world.scenes import exponential_covariance
 
 SMALL = content.Config(n_seeds=1, n_pairs=8_000, n_test=4_000, n_scenes=50)
-TINY = content.Config(n_seeds=2, n=5, n_pairs=500, n_test=300, n_scenes=10)
+TINY = content.Config(n_seeds=2, n=5, n_pairs=200, n_test=100, n_scenes=10)
 
 
 @pytest.fixture(scope="module")
