@@ -53,21 +53,15 @@ BOTH = (0.0, 180.0)
 Respond = Callable[[Detector], np.ndarray]
 """Shows the movies to a detector and its mirror image."""
 
-UNITS = {
-    "half_wave": (
-        "half-wave rectified sum",
-        "half of a rectified sum is the sum itself, whose mean is 0; the rest bends much as a square does",
-    ),
-    "squared": (
-        "squared sum",
-        "a squared sum holds the product, and the difference of mirror images nothing else",
-    ),
-    "gruntman": (
-        "conductances (Gruntman)",
-        "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
-    ),
-}
-"""Units: their names, and what the figures say of each."""
+UNITS = {"half_wave": "half-wave rectified sum", "squared": "squared sum", "gruntman": "conductances (Gruntman)"}
+"""Units, and their names."""
+
+MEANING = (
+    "half of a rectified sum is the sum itself, whose mean is 0; the rest bends much as a square does",
+    "a squared sum holds the product, and the difference of mirror images nothing else",
+    "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
+)
+"""What the figures say of each unit."""
 
 STIMULI = {"gratings": "gratings", "noise": "noise of L1"}
 """What is shown, and its name."""
@@ -250,7 +244,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C31."""
     of = "share of the variance that only the product of change and intensity explains"
     makes = "share of the difference between mean outputs to motion right and left that the product makes"
-    for (shown, name), (k, (unit, (label, meaning))) in itertools.product(STIMULI.items(), enumerate(UNITS.items())):
+    for (shown, name), (k, (unit, label)) in itertools.product(STIMULI.items(), enumerate(UNITS.items())):
         by_unit: Shares = found[shown]
         for i, (which, title) in enumerate((("", "one unit"), ("opponent_", "unit less mirror image"))):
             product, alone, quadratic = (field[..., k, i] for field in by_unit[:3])
@@ -258,7 +252,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
             id, title = f"C31.{unit}_{which}{shown}", f"{of}, {title}, {label}, {name}"
             yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds")
         selectivity = by_unit.selectivity[..., k].mean()
-        note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {meaning}"
+        note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[k]}"
         id, made = f"C31.{unit}_direction_{shown}", by_unit.made[..., k] / selectivity
         yield report(id, f"{makes}, {label}, {name}", made, worst=np.mean, note=note)
 
@@ -267,7 +261,7 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
     """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
     figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
-    places, names = np.arange(len(UNITS)), [name for name, _ in UNITS.values()]
+    places = np.arange(len(UNITS))
     for axes, (shown, title) in zip(panels, STIMULI.items(), strict=True):
         product, _, _, selectivity, made = found[shown]
         bars = {
@@ -281,7 +275,7 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
             axes.bar(x, mean, 0.25, yerr=spread, color=f"C{k}", label=label, error_kw={"linewidth": 1})
             for place, height, top in zip(x, mean, high, strict=True):
                 axes.text(place, max(top, 0) + 0.02, f"{height:.2f}", ha="center", va="bottom", fontsize=8)
-        axes.set_xticks(places, [name.replace(" (", "\n(").replace("fied s", "fied\ns") for name in names])
+        axes.set_xticks(places, [name.replace(" (", "\n(").replace("fied s", "fied\ns") for name in UNITS.values()])
         axes.set_title(title, fontsize=10)
     panels[0].set(ylabel="share that only the product explains", ylim=(0, 1.35))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)

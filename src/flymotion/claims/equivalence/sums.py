@@ -77,14 +77,7 @@ def sum_fields(config: Config, seed: int) -> Fields:
 def boundary(f: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return what the three-pixel detectors of a line sum to beyond the HRDs between their centres (Suppl. E).
 
-    Parameters
-    ----------
-    f, g : ndarray, shape (..., n_pixels)
-        Delayed and fast signals; centres are all pixels but the outermost.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    f and g are delayed and fast signals, shape (..., n_pixels); centres are all pixels but the outermost.
     """
     return (g[..., 1] - f[..., 1]) * g[..., 0] - (g[..., -2] - f[..., -2]) * g[..., -1]
 
@@ -162,12 +155,7 @@ def compare_learned(config: Config, seed: int) -> Learned:
 def toeplitz_antisymmetric(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the part of an operator, shape (n, n), that is antisymmetric and the same at every pixel.
 
-    Returns
-    -------
-    part : ndarray, shape (n, n)
-        The nearest such operator.
-    weights : ndarray, shape (n - 1,)
-        Its weights onto the pixel 1, 2, ... to the left: those of HRDs of these base lengths.
+    And its weights onto the pixel 1, 2, ... to the left, shape (n - 1,): those of HRDs of these base lengths.
 
     Examples
     --------
