@@ -5,7 +5,7 @@ All groups of claims let NSM's two units learn by :func:`opposed`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ __all__ = [
     "of_norm_1",
     "opposed",
     "opposed_centres",
+    "two_units",
 ]
 
 RATE = 5e-5
@@ -62,9 +63,14 @@ class Opposed(NamedTuple):
         return self.network.transform(chi)[:, self.order]
 
 
+def two_units(samples: Any, n_passes: int = 2) -> NonnegativeSimilarityMatching:
+    """Return NSM of two units that have learned from samples, outer products or vectors."""
+    return NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=n_passes).fit(samples)
+
+
 def opposed(chi: OuterProducts, n_passes: int = 2) -> Opposed:
     """Let two units of NSM learn."""
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=n_passes).fit(chi)
+    network = two_units(chi, n_passes)
     order = rightward_first(network.generators_)
     return Opposed(network.generators_[order], network, order)
 

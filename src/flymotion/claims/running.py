@@ -61,7 +61,7 @@ def _filled(part: Any, results: Iterator[Any]) -> Any:
 
 
 def stack(results: Sequence[Any]) -> Any:
-    """Stack results of one kind along a new first axis: named tuples and mappings field by field, arrays as arrays.
+    """Stack results of one kind along a new first axis: named tuples and dicts field by field, arrays as arrays.
 
     What is no number or array stays a list.
     """
@@ -69,7 +69,7 @@ def stack(results: Sequence[Any]) -> Any:
     if isinstance(first, tuple):
         fields = [stack(field) for field in zip(*results, strict=True)]
         return type(first)(*fields) if hasattr(first, "_fields") else tuple(fields)
-    if isinstance(first, Mapping):
+    if isinstance(first, dict):
         return {name: stack([result[name] for result in results]) for name in first}
     return np.stack(results) if isinstance(first, np.ndarray | np.generic | int | float) else list(results)
 
