@@ -9,9 +9,9 @@ import pytest
 from flymotion.claims import summed_signal
 from flymotion.claims.running import run
 from flymotion.claims.summed_signal import QUICK, Config
-from flymotion.claims.summed_signal.contrast import slopes
+from flymotion.claims.summed_signal.contrast_response import slopes
 from flymotion.claims.summed_signal.lookers import DT, FILTERS, NAMES, TAU
-from flymotion.claims.summed_signal.velocities import peak_velocities
+from flymotion.claims.summed_signal.velocity_tuning import peak_velocities
 from flymotion.world.eyes import acceptance_sigma
 
 SMALL = Config(n_seeds=1, n_pairs=50_000, wavelengths=(20.0, 30.0, 40.0), speeds=(6.0, 120.0, 20))
@@ -54,12 +54,12 @@ def test_nothing_is_random_but_what_was_learned(found):
 @pytest.mark.parametrize(
     ("part", "how", "ids"),
     [
-        ("contrast", lambda x: np.abs(x) ** 1.5, {"C17.three_pixel", "C17.three_pixel_low"}),
-        ("contrast", lambda x: x[:, [0, 0]], {"C17.three_pixel_high"}),
+        ("contrast_response", lambda x: np.abs(x) ** 1.5, {"C17.three_pixel", "C17.three_pixel_low"}),
+        ("contrast_response", lambda x: x[:, [0, 0]], {"C17.three_pixel_high"}),
         ("oscillations", lambda x: x._replace(amplitude=1.02 * x.amplitude), {"C18.three_pixel"}),
         ("oscillations", lambda x: x._replace(summed=x.summed + 1e-9), {"C18.three_pixel_sum"}),
-        ("velocities", lambda x: x * ZIGZAG[:, None], {"C19.three_pixel_rise"}),
-        ("velocities", lambda x: np.roll(x, 2, axis=-2), {"C19.three_pixel_delay", "C19.three_pixel_low_pass"}),
+        ("velocity_tuning", lambda x: x * ZIGZAG[:, None], {"C19.three_pixel_rise"}),
+        ("velocity_tuning", lambda x: np.roll(x, 2, axis=-2), {"C19.three_pixel_delay", "C19.three_pixel_low_pass"}),
     ],
     ids=["cubic", "no saturation", "amplitude", "sum", "up and down", "faster"],
 )
@@ -75,7 +75,7 @@ def test_quick_has_only_fewer_seeds_and_those_of_the_literature_have_one():
 
 def test_pieces_travel_to_other_processes(pickled, found):
     (piece,) = summed_signal.work(SMALL)["three-pixel"]
-    np.testing.assert_array_equal(pickled(piece)()["velocities"], found["three-pixel"]["velocities"][0])
+    np.testing.assert_array_equal(pickled(piece)()["velocity_tuning"], found["three-pixel"]["velocity_tuning"][0])
 
 
 # -- closed forms ----------------------------------------------------------------------------------------------------
@@ -105,13 +105,13 @@ def test_one_hrd_oscillates_at_f_by_as_much_as_its_mean_luminance_says(found, se
 
 def test_normalisation_divides_by_the_power_of_the_pool(found, seen):
     """The output, of two signals, is divided by c50^2 + c^2 / 2, c as seen."""
-    plain, normalised = found["hrd"]["contrast"][0, ..., 0]
+    plain, normalised = found["hrd"]["contrast_response"][0, ..., 0]
     c = np.array(SMALL.contrasts) * seen / SMALL.contrast
     np.testing.assert_allclose(normalised, plain / (SMALL.half_saturation**2 + c**2 / 2), rtol=1e-10)
 
 
 def test_normalised_slopes_fall_as_the_closed_form_does(found):
-    falling = slopes(SMALL, found["L1"]["contrast"])[0, 1]
+    falling = slopes(SMALL, found["L1"]["contrast_response"])[0, 1]
     assert (np.diff(falling) < 0).all()
 
 

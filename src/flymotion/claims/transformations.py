@@ -90,11 +90,12 @@ class Plane(NamedTuple):
             sample_pairs(self.noise[0](random_state=[seed, k, 0]), self.eye, self.motion, n, [seed, k, 1])
             for k, n in enumerate((self.n_pairs, n_test))
         )
-        return labelled(early_vision(), self.eye, self.motion, pairs, new)
+        return labelled(early_vision(), self.eye, self.motion, self.generators, pairs, new)
 
-    def generators(self, Z: Any) -> Generators:
-        """Return the population-optimal generators on frames whitened by Z, as ``whitening`` of ``population``."""
-        return population(self.noise[1], self.eye, self.motion, whitening=Z, regularization=RIDGE).generators()
+    def generators(self, whitening: Any) -> np.ndarray:
+        """Return the population-optimal generators on frames whitened so, shape (p, n, n)."""
+        theory = population(self.noise[1], self.eye, self.motion, whitening=whitening, regularization=RIDGE)
+        return theory.generators().operators
 
 
 EXPONENTIAL = (
@@ -146,14 +147,13 @@ def work(config: Config) -> Work:
 def _learn(world: str, n_test: int, seed: int) -> dict[str, Any]:
     """Return what is learned by name of the algorithm: scored units, or components, shape (4, n, n), largest first."""
     given = PLANES[world].lesson(n_test, seed)
-    analytic = PLANES[world].generators(given.Z).operators
-    found: dict[str, Any] = {"nsm": learn(given, analytic)}
+    found: dict[str, Any] = {"nsm": learn(given)}
     if world != "affine":
         for name, algorithm in (("sm", SimilarityMatching), ("pca", OuterProductPCA)):
             found[name] = algorithm(N_COMPONENTS).fit(given.chi).generators_
     if world == "rotation":
         centres = OuterProductKMeans(2, random_state=seed).fit(given.chi[:N_CLUSTERED]).generators_
-        found["kmeans"] = scored(given, analytic, centres, given.new.project(centres))
+        found["kmeans"] = scored(given, centres, given.new.project(centres))
     return found
 
 
@@ -271,7 +271,7 @@ def _check_antisymmetry(nsm: Mapping[str, Scored]) -> Iterator[Claim]:
     means = [affine[:, way != 0].mean() for way in plane.motion.ways.T]
     yield below("C32.changing", highest.format(filters), change, keep.min(), note=f"means: {_by_parameter(means)}")
     yield above("C32.keeping_theory", lowest.format(generators), theory[:, :KEEPING], 0.9)
-    exponential = plane._replace(noise=EXPONENTIAL).generators("zca").antisymmetric_share()
+    exponential = _antisymmetric(plane._replace(noise=EXPONENTIAL).generators("zca")[None], plane.eye)[0]
     title = "largest antisymmetric share for zoom and shear where noise is exponential, in theory"
     yield report("C32.changing_exponential", title, exponential[KEEPING:].max(), note=_by_parameter(exponential))
     title = highest.format(generators)

@@ -121,8 +121,7 @@ def learn_turns(
     rng = np.random.default_rng(seed)
     pairs = _well_mixed(scenes, eye, motion, n_pairs, rng)
     new = _well_mixed(new_scenes, eye, motion, n_test, rng)
-    given = labelled(vision or early_vision(), eye, motion, pairs, new)
-    return learn(given, analytic(given.Z))
+    return learn(labelled(vision or early_vision(), eye, motion, analytic, pairs, new))
 
 
 def _well_mixed(

@@ -5,6 +5,7 @@ The plane's transformations and the sphere's turns are learned so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,20 +39,27 @@ class Labelled(NamedTuple):
 
     eye: Eye
     motion: Motion
-    Z: np.ndarray
-    """The whitening, shape (n, n)."""
+    analytic: np.ndarray
+    """Generators of the motion's p parameters, on whitened frames, shape (p, n, n)."""
     chi: OuterProducts
     way: np.ndarray
     new: OuterProducts
     new_way: np.ndarray
 
 
-def labelled(vision: Pipeline, eye: Eye, motion: Motion, pairs: FramePairs, new: FramePairs) -> Labelled:
-    """Fit early vision on pairs, and show it these and new ones."""
+def labelled(
+    vision: Pipeline,
+    eye: Eye,
+    motion: Motion,
+    analytic: Callable[[np.ndarray], np.ndarray],
+    pairs: FramePairs,
+    new: FramePairs,
+) -> Labelled:
+    """Fit early vision on pairs, and show it these and new ones; ``analytic`` makes generators of the whitening Z."""
     vision.fit(pairs)
     chi, unseen = (outer_products(vision.transform(shown)) for shown in (pairs, new))
     way, new_way = (np.argmax(np.asarray(shown.motion) @ motion.ways.T, axis=1) for shown in (pairs, new))
-    return Labelled(eye, motion, vision["zcawhitening"].matrix_, chi, way, unseen, new_way)
+    return Labelled(eye, motion, analytic(vision["zcawhitening"].matrix_), chi, way, unseen, new_way)
 
 
 class Scored(NamedTuple):
@@ -68,7 +76,7 @@ class Scored(NamedTuple):
     ideal: np.ndarray
     """The same by filters averaged with labels, over the pairs learned from."""
     analytic: np.ndarray
-    """Analytic generators of the motion's parameters, of norm 1, on the same frames, shape (p, n, n)."""
+    """Of the lesson, scaled to norm 1."""
 
     def least_cosines(self, motion: Motion) -> str:
         """Tell the least cosine of each way, of several seeds, stacked."""
@@ -76,19 +84,19 @@ class Scored(NamedTuple):
         return ", ".join(f"{motion.called(way)} {cosine:.3f}" for way, cosine in least)
 
 
-def learn(given: Labelled, analytic: np.ndarray) -> Scored:
-    """Let NSM learn, in one pass, and match its filters with analytic generators, shape (p, n, n)."""
+def learn(given: Labelled) -> Scored:
+    """Let NSM learn, in one pass, and score it."""
     network = NonnegativeSimilarityMatching(len(given.motion.ways)).fit(given.chi)
-    return scored(given, analytic, network.generators_, network.transform(given.new))
+    return scored(given, network.generators_, network.transform(given.new))
 
 
-def scored(given: Labelled, analytic: np.ndarray, filters: np.ndarray, outputs: np.ndarray) -> Scored:
+def scored(given: Labelled, filters: np.ndarray, outputs: np.ndarray) -> Scored:
     """Match filters, shape (K, n, n), with analytic generators, and score their outputs of the new pairs."""
     ways, generators = given.motion.ways, Generators(filters, given.eye)
-    match = generators.match(analytic)
-    preferred = match.sign[:, None] * np.eye(len(analytic))[match.parameter]
+    match = generators.match(given.analytic)
+    preferred = match.sign[:, None] * np.eye(len(given.analytic))[match.parameter]
     order = np.argmax(ways @ preferred.T, axis=1)
-    most_like = np.argmax(generators.cosines(analytic) @ ways.T, axis=1)
+    most_like = np.argmax(generators.cosines(given.analytic) @ ways.T, axis=1)
     averages = given.chi.accumulate(np.eye(len(ways))[given.way])
     return Scored(
         of_norm_1(filters[order]),
@@ -96,7 +104,7 @@ def scored(given: Labelled, analytic: np.ndarray, filters: np.ndarray, outputs: 
         np.array(len(np.unique(most_like))),
         _share_named(outputs[:, order], given.new_way),
         _share_named(given.new.project(of_norm_1(averages)), given.new_way),
-        of_norm_1(analytic),
+        of_norm_1(given.analytic),
     )
 
 

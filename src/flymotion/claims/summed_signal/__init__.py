@@ -4,7 +4,7 @@ The three-pixel detector, the Hassenstein-Reichardt detector (HRD), and filters 
 Learned filters are in pixel coordinates, and their opponent signal is the right unit's response less the left unit's;
 read as a whole patch, or by the change at the central pixel alone, as one T4 would (Section 3.2).
 
-``lookers``: who looks. ``contrast``, ``oscillations``, ``velocities``: what is measured, claimed and drawn of each.
+``lookers``: who looks. ``contrast_response``, ``oscillations``, ``velocity_tuning``: what is measured, claimed, drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
-from flymotion.claims.summed_signal import contrast, oscillations, velocities
+from flymotion.claims.summed_signal import contrast_response, oscillations, velocity_tuning
 from flymotion.claims.summed_signal.lookers import NAMES, Config, look
 from flymotion.claims.worlds import WORLDS
 
@@ -32,7 +32,7 @@ CLAIMS = {
 
 QUICK = {"n_seeds": 2}
 
-PARTS = {"contrast": contrast, "oscillations": oscillations, "velocities": velocities}
+PARTS = {"contrast_response": contrast_response, "oscillations": oscillations, "velocity_tuning": velocity_tuning}
 
 
 def work(config: Config) -> Work:
@@ -54,7 +54,8 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
-    """Draw what each detector does, of the first seed."""
-    drawn = {"contrast_response": "contrast", "oscillations": "oscillations", "velocity_tuning": "velocities"}
-    first = {part: {name: measured[part] for name, measured in found.items()} for part in PARTS}
-    return {figure: PARTS[part].draw(config, first[part]) for figure, part in drawn.items()}
+    """Draw what all detectors do, of the first seed."""
+    return {
+        part: module.draw(config, {name: measured[part] for name, measured in found.items()})
+        for part, module in PARTS.items()
+    }
