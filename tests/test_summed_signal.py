@@ -34,6 +34,10 @@ def changed(found):
     return change
 
 
+def with_waves(oscillations, **wrong):
+    return oscillations._replace(waves=oscillations.waves._replace(**wrong))
+
+
 def failing(found):
     return {row.id for row in summed_signal.check(found, SMALL) if row.holds is False}
 
@@ -56,8 +60,8 @@ def test_nothing_is_random_but_what_was_learned(found):
     [
         ("contrast_response", lambda x: np.abs(x) ** 1.5, {"C17.three_pixel", "C17.three_pixel_low"}),
         ("contrast_response", lambda x: x[:, [0, 0]], {"C17.three_pixel_high"}),
-        ("oscillations", lambda x: x._replace(amplitude=1.02 * x.amplitude), {"C18.three_pixel"}),
-        ("oscillations", lambda x: x._replace(summed=x.summed + 1e-9), {"C18.three_pixel_sum"}),
+        ("oscillations", lambda x: with_waves(x, amplitude=1.02 * x.waves.amplitude), {"C18.three_pixel"}),
+        ("oscillations", lambda x: with_waves(x, summed=x.waves.summed + 1e-9), {"C18.three_pixel_sum"}),
         ("velocity_tuning", lambda x: x * ZIGZAG[:, None], {"C19.three_pixel_rise"}),
         ("velocity_tuning", lambda x: np.roll(x, 2, axis=-2), {"C19.three_pixel_delay", "C19.three_pixel_low_pass"}),
     ],
@@ -100,7 +104,7 @@ def test_one_hrd_oscillates_at_f_by_as_much_as_its_mean_luminance_says(found, se
     """Amplitude over mean is 4 m sin(omega tau / 2) sin(k / 2) / (c sin k sin(omega tau))."""
     k, half = 2 * math.pi * 5.0 / SMALL.wavelength, math.pi * np.array(SMALL.frequencies) * TAU
     expected = 4 * np.sin(half) * math.sin(k / 2) / (seen * math.sin(k) * np.sin(2 * half))
-    np.testing.assert_allclose(found["hrd"]["oscillations"].at_f[0, :, 0], expected, rtol=1e-10)
+    np.testing.assert_allclose(found["hrd"]["oscillations"].waves.at_f[0, :, 0], expected, rtol=1e-10)
 
 
 def test_normalisation_divides_by_the_power_of_the_pool(found, seen):
@@ -118,13 +122,13 @@ def test_normalised_slopes_fall_as_the_closed_form_does(found):
 def test_learned_patches_oscillate_less_than_their_rows(found):
     """An antisymmetric x'Ax does not oscillate, as an HRD does not; one pixel's change times intensities does."""
     for name in ("L1", "L2"):
-        patch, row = found[name]["oscillations"].amplitude[0].T
+        patch, row = found[name]["oscillations"].waves.amplitude[0].T
         assert (patch < 0.2 * row).all()
 
 
 def test_the_midpoint_feature_oscillates_alike_at_all_frequencies(found):
     """Change and midpoint are in quadrature whatever the delay, so the ratio does not depend on it."""
-    amplitudes = found["L2"]["oscillations"].amplitude[0]
+    amplitudes = found["L2"]["oscillations"].waves.amplitude[0]
     np.testing.assert_allclose(amplitudes, np.broadcast_to(amplitudes[:1], amplitudes.shape), rtol=1e-9)
 
 

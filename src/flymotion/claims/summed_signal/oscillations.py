@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from flymotion.claims.rows import Claim, above, below, report
+from flymotion.claims.running import stack
 from flymotion.claims.summed_signal.lookers import DT, NAMES, READINGS, TAU, Config, Looking, mark
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector
@@ -20,24 +21,31 @@ from flymotion.tuning import eye_for
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Oscillations", "draw", "measure", "state"]
+__all__ = ["Oscillations", "Waves", "draw", "measure", "state"]
 
 
-class Oscillations(NamedTuple):
-    """How the opponent signal varies in time, by frequency; the last axis is of ``READINGS``, or 1 long."""
+class Waves(NamedTuple):
+    """How the opponent signal varies in time at one frequency f; the last axis is of ``READINGS``, or 1 long."""
 
     amplitude: np.ndarray
-    """At 2f, over the mean, at one position, mean luminance 0, shape (n_frequencies, n_readings)."""
+    """At 2f, over the mean, at one position, mean luminance 0, shape (n_readings,)."""
     expected: np.ndarray
     """The same in closed form."""
     at_f: np.ndarray
-    """Amplitude at f over the mean, at mean luminance 1, shape as ``amplitude``."""
+    """Amplitude at f over the mean, at mean luminance 1, shape (n_readings,)."""
     share_at_f: np.ndarray
     """Share of that oscillation's power."""
     single: np.ndarray
-    """Largest less smallest response over the mean at one position, mean luminance 0, shape as ``amplitude``."""
+    """Largest less smallest response over the mean at one position, mean luminance 0, shape (n_readings,)."""
     summed: np.ndarray
-    """The same of the sum over two wavelengths, mean luminances 0 and 1, shape (n_frequencies, 2, n_readings)."""
+    """The same of the sum over two wavelengths, mean luminances 0 and 1, shape (2, n_readings)."""
+
+
+class Oscillations(NamedTuple):
+    """What a detector with a delay line does."""
+
+    waves: Waves
+    """By frequency, an axis before all others."""
     course: np.ndarray
     """Two periods of the first frequency at one position, at mean luminances 0 and 1, and of the mean over two
     wavelengths, shape (3, n_frames, n_readings)."""
@@ -46,25 +54,22 @@ class Oscillations(NamedTuple):
 def measure(config: Config, looking: Looking) -> Oscillations:
     """Show gratings of all frequencies to a detector with a delay line."""
     detector = looking.make(Delay(TAU))
-    k = 2 * math.pi * detector.spacing / config.wavelength
-    by_frequency = [_waves(config, looking, detector, f, k) for f in config.frequencies]
+    waves = stack([_measure(config, looking, detector, frequency) for frequency in config.frequencies])
     dark, light = (_responses(config, looking, detector, config.frequencies[0], 2, mean) for mean in (0.0, 1.0))
-    course = np.stack([dark[:, 0], light[:, 0], dark.mean(axis=1)])
-    return Oscillations._make([*(np.stack(values) for values in zip(*by_frequency, strict=True)), course])
+    return Oscillations(waves, np.stack([dark[:, 0], light[:, 0], dark.mean(axis=1)]))
 
 
-def _waves(config: Config, looking: Looking, detector: Detector, frequency: float, k: float) -> tuple[np.ndarray, ...]:
-    """Measure oscillations at one frequency: at 2f without mean luminance, at f with it, and what is left of sums."""
+def _measure(config: Config, looking: Looking, detector: Detector, frequency: float) -> Waves:
     dark, light = (_responses(config, looking, detector, frequency, 1, mean) for mean in (0.0, 1.0))
     twice = 2 * np.abs(np.fft.rfft(dark[:, 0], axis=0)[2]) / len(dark)
     amplitudes = 2 * np.abs(np.fft.rfft(light[:, 0], axis=0)) / len(light)
-    return (
-        twice / dark[:, 0].mean(axis=0),
-        looking.expected(frequency, k),
-        amplitudes[1] / np.abs(light[:, 0].mean(axis=0)),
-        amplitudes[1] ** 2 / (amplitudes[1:] ** 2).sum(axis=0),
-        _variation(dark[:, 0]),
-        np.stack([_variation(responses.sum(axis=1)) for responses in (dark, light)]),
+    return Waves(
+        amplitude=twice / dark[:, 0].mean(axis=0),
+        expected=looking.expected(frequency, 2 * math.pi * detector.spacing / config.wavelength),
+        at_f=amplitudes[1] / np.abs(light[:, 0].mean(axis=0)),
+        share_at_f=amplitudes[1] ** 2 / (amplitudes[1:] ** 2).sum(axis=0),
+        single=_variation(dark[:, 0]),
+        summed=np.stack([_variation(responses.sum(axis=1)) for responses in (dark, light)]),
     )
 
 
@@ -92,30 +97,30 @@ def _variation(course: np.ndarray) -> np.ndarray:
 
 def state(config: Config, name: str, measured: Oscillations) -> Iterator[Claim]:
     """State C18 of one detector."""
-    id, label = f"C18.{name.replace('-', '_')}", NAMES[name]
+    waves, id, label = measured.waves, f"C18.{name.replace('-', '_')}", NAMES[name]
     grating = f"grating of {config.wavelength:g} deg, delay {TAU:g} s"
-    at_f = f"{grating}; amplitude at f over the mean {_by_frequency(config, measured.at_f[..., 0])}"
+    at_f = f"{grating}; amplitude at f over the mean {_by_frequency(config, waves.at_f[..., 0])}"
     if name == "hrd":
         title = "variation in time of one HRD's output relative to its mean, mean luminance 0"
-        yield below(f"{id}_flat", title, measured.single, 1e-10, note=grating)
+        yield below(f"{id}_flat", title, waves.single, 1e-10, note=grating)
         title = "share of the power of one HRD's oscillation that is at f, mean luminance 1"
-        yield above(f"{id}_luminance", title, measured.share_at_f, 0.99, note=at_f)
+        yield above(f"{id}_luminance", title, waves.share_at_f, 0.99, note=at_f)
     else:
-        yield from _state_amplitudes(config, name, measured, id, grating)
+        yield from _state_amplitudes(config, name, waves, id, grating)
         title = f"amplitude at f over the mean, at one position, mean luminance 1, {label}"
-        yield report(f"{id}_luminance", title, measured.at_f[..., 0], worst=np.max, note=at_f)
+        yield report(f"{id}_luminance", title, waves.at_f[..., 0], worst=np.max, note=at_f)
     title = f"variation in time of the sum over two wavelengths relative to its mean, {label}"
-    yield below(f"{id}_sum", title, measured.summed, 1e-10, note=f"{grating}; mean luminances 0 and 1")
+    yield below(f"{id}_sum", title, waves.summed, 1e-10, note=f"{grating}; mean luminances 0 and 1")
 
 
-def _state_amplitudes(config: Config, name: str, measured: Oscillations, id: str, grating: str) -> Iterator[Claim]:
+def _state_amplitudes(config: Config, name: str, waves: Waves, id: str, grating: str) -> Iterator[Claim]:
     readings, form = {"": ""}, "1 / cos(omega tau / 2)"
     if name in WORLDS:
         readings, form = {f"_{key}": f", {reading}" for key, reading in READINGS.items()}, "the closed form of x'Ax"
     title = f"amplitude at 2f over the mean, at one position, relative error of {form}, {NAMES[name]}"
-    errors = np.abs(measured.amplitude / measured.expected - 1)
+    errors = np.abs(waves.amplitude / waves.expected - 1)
     for k, (key, reading) in enumerate(readings.items()):
-        note = f"{grating}; {_by_frequency(config, measured.amplitude[..., k])}"
+        note = f"{grating}; {_by_frequency(config, waves.amplitude[..., k])}"
         yield below(f"{id}{key}", f"{title}{reading}", errors[..., k], 0.01, note=note)
 
 
