@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "CLASSES", "QUICK", "Config", "Learned", "check", "figures", "losses", "photographed", "work"]
 
-CLAIMS = {"C9": "what is learned from one class of scenes tells direction in all, an additive unit in none"}
+CLAIMS = {"C9": "what one class of scenes teaches tells direction in all; adding units do not"}
 
 WORLD = WORLDS["L2"]
 

@@ -160,7 +160,7 @@ def compare(names: tuple[str, ...], out: Path) -> None:
     Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
     """
     from flymotion import plots
-    from flymotion.claims.work import on_cores
+    from flymotion.claims.running import on_cores
     from flymotion.detectors import DETECTORS
     from flymotion.tuning import characterise
 

@@ -6,18 +6,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.learning import RATE
-from flymotion.claims.worlds import WORLDS, rightward_first
+from flymotion.claims.lessons import opposed
+from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector, hassenstein_reichardt, learned, three_pixel
 from flymotion.detectors.temporal import Delay, LowPass, Step, transfer
 from flymotion.generators import Generators
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
-__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Looking", "look"]
+__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Filter", "Looking", "look", "mark"]
 
 TAU = 0.15
 """Delay, and time constant of the low-pass [s]."""
@@ -25,17 +24,39 @@ TAU = 0.15
 DT = 0.01
 """Time between frames [s]."""
 
-FILTERS: dict[str, tuple[Step, float, float]] = {
-    "delay": (Delay(TAU), TAU, 1 / (4 * TAU)),
-    "low-pass": (LowPass(TAU), 10 * TAU, 1 / (2 * math.pi * TAU)),
+
+class Filter(NamedTuple):
+    """What delays."""
+
+    step: Step
+    settle: float
+    """When transients have faded [s]."""
+    peak: float
+    """Temporal frequency of the largest mean output [Hz]."""
+    inverse: str
+    """What that is the inverse of, in letters."""
+
+
+FILTERS = {
+    "delay": Filter(Delay(TAU), TAU, 1 / (4 * TAU), "(4 tau)"),
+    "low-pass": Filter(LowPass(TAU), 10 * TAU, 1 / (2 * math.pi * TAU), "(2 pi tau)"),
 }
-"""What delays; when transients have faded [s]; the temporal frequency of the largest mean output [Hz]."""
 
 READINGS = {"patch": "whole patch", "row": "change at the central pixel"}
 """How learned filters are read."""
 
-NAMES = ("three-pixel", "hrd", *WORLDS)
-"""Detectors: two of the literature, and those learned in each world."""
+NAMES = {"three-pixel": "three-pixel detector", "hrd": "HRD"} | {
+    world: f"filters learned in {world}, right unit less left unit" for world in WORLDS
+}
+"""Detectors, and what rows call them: two of the literature, and those learned in each world."""
+
+MARKS = {
+    "three-pixel": ("three-pixel", "o", 10),
+    "hrd": ("HRD", "x", 9),
+    "L1": ("learned in L1", "s", 6),
+    "L2": ("learned in L2", "+", 11),
+}
+"""Labels in figures, markers and their sizes; open ones within each other, for curves that lie on each other."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +98,16 @@ class Config:
     wavelengths: tuple[float, ...] = (20.0, 30.0, 40.0, 50.0, 60.0)
     speeds: tuple[float, float, int] = (6.0, 160.0, 24)
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
-
     @property
     def velocities(self) -> np.ndarray:
         """Velocities of the gratings, shape (n_speeds,) [deg/s]."""
         return np.geomspace(*self.speeds)
+
+
+def mark(name: str) -> dict[str, Any]:
+    """Return how the points of a detector are drawn."""
+    label, marker, size = MARKS[name]
+    return {"label": label, "marker": marker, "markersize": size, "markerfacecolor": "none", "linestyle": "none"}
 
 
 class Looking(NamedTuple):
@@ -102,17 +124,22 @@ class Looking(NamedTuple):
         return (responses if detector.directions else responses[..., None]) @ self.readings
 
 
+LITERATURE = {
+    "three-pixel": Looking(three_pixel, np.ones((1, 1)), lambda f, k: np.array([1 / math.cos(math.pi * f * TAU)])),
+    "hrd": Looking(hassenstein_reichardt, np.ones((1, 1)), lambda f, k: np.zeros(1)),
+}
+r"""The three-pixel detector's output is
+:math:`2 c^2 \sin k \sin(\omega\tau/2) [\cos(\omega\tau/2) - \cos(2\varphi - \omega\tau/2)]`; the HRD's is flat.
+"""
+
+
 def look(config: Config, name: str, seed: int) -> Looking:
     """Return a detector of the literature by its name, or learn one in the world of that name."""
-    if name == "three-pixel":
-        return Looking(three_pixel, np.ones((1, 1)), _three_pixel_oscillation)
-    if name == "hrd":
-        return Looking(hassenstein_reichardt, np.ones((1, 1)), _no_oscillation)
+    if name in LITERATURE:
+        return LITERATURE[name]
     world = WORLDS[name]
     whitening, chi = world.lesson(config.n, config.n_pairs, [seed, 17])
-    network = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    both = network.generators_[rightward_first(network.generators_)]
-    patch = Generators(both, (config.n,), whitening.matrix_).in_pixels().operators
+    patch = Generators(opposed(chi).filters, (config.n,), whitening.matrix_).in_pixels().operators
     middle = np.arange(config.n) == config.n // 2
     units = np.concatenate([patch, patch * middle[:, None]])
     readings = np.kron(np.eye(2), [[1.0], [-1.0]])  # right less left, of patch and of row
@@ -120,15 +147,6 @@ def look(config: Config, name: str, seed: int) -> Looking:
     share = {"change": 1.0, "midpoint": 0.5}[world.feature]
     make = partial(learned, Generators(units, (config.n,)), feature=world.feature)
     return Looking(make, readings, partial(_learned_oscillation, opponent, share))
-
-
-def _three_pixel_oscillation(frequency: float, k: float) -> np.ndarray:
-    r"""Of :math:`2 c^2 \sin k \sin(\omega\tau/2) [\cos(\omega\tau/2) - \cos(2\varphi - \omega\tau/2)]`."""
-    return np.array([1 / math.cos(math.pi * frequency * TAU)])
-
-
-def _no_oscillation(frequency: float, k: float) -> np.ndarray:
-    return np.zeros(1)
 
 
 def _learned_oscillation(operators: np.ndarray, share: float, frequency: float, k: float) -> np.ndarray:
