@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ from flymotion.stimuli import (
     moving_edge,
     reverse_phi,
 )
+from flymotion.stimuli.arguments import takes
+from flymotion.stimuli.gratings import Wave
 from flymotion.tuning.design import check_parameters, dt_for, tune
 
 if TYPE_CHECKING:
@@ -81,26 +83,10 @@ class Experiment:
     keep_time: bool = False
 
 
-def grating_at_speed(
-    *,
-    speed: float = 30.0,
-    wavelength: float = 30.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave, without=("temporal_frequency",))
+def grating_at_speed(wave: Wave, *, speed: float = 30.0) -> Stimulus:
     """Return :func:`~flymotion.stimuli.drifting_grating` by its speed [deg/s]."""
-    return drifting_grating(
-        wavelength=wavelength,
-        temporal_frequency=speed / wavelength,
-        direction=direction,
-        contrast=contrast,
-        phase=phase,
-        duration=duration,
-        random_state=random_state,
-    )
+    return drifting_grating(**asdict(wave) | {"temporal_frequency": speed / wave.wavelength})
 
 
 def _geometric(low: float, high: float, n: int) -> tuple[float, ...]:

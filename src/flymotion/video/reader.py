@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["REC_601", "Grey", "Item", "Mark", "Reader", "Shot", "Source", "Turn", "VideoError"]
+__all__ = ["REC_601", "Grey", "Item", "Mark", "Shot", "Source", "Turn", "VideoError"]
 
 REC_601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Shares of red, green and blue in luminance."""
