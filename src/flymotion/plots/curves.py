@@ -14,7 +14,7 @@ import numpy as np
 
 from flymotion.plots.canvas import add_colour_bar, new_figure, new_panels, signed_colours
 from flymotion.plots.panels import ROUNDING, add_legend, add_title, largest, share_labels
-from flymotion.tuning.measures import round_the_circle
+from flymotion.tuning.measures import round_the_circle, settled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,7 +110,7 @@ def _label(tuning: xr.Dataset) -> str:
 
 
 def _course(axes: Axes, tuning: xr.Dataset) -> None:
-    shown = tuning.course.where(tuning.time >= tuning.attrs["settle"] - 1e-9, drop=True)
+    shown = settled(tuning.course, tuning)
     for motion, line in MOTION.items():
         axes.plot(shown.time, shown.sel(motion=motion), color="C0", label=motion, **line)
     axes.axhline(0, **GUIDE)

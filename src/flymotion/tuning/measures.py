@@ -22,6 +22,7 @@ __all__ = [
     "peak",
     "preferred_direction",
     "round_the_circle",
+    "settled",
 ]
 
 FULL_TURN = 360.0
@@ -69,6 +70,11 @@ def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:
     flat = curves.reshape(-1, curves.shape[-1])
     read = [np.interp(np.atleast_1d(at), directions, curve, period=FULL_TURN) for curve in flat]
     return np.array(read).reshape(*curves.shape[:-1], np.size(at))
+
+
+def settled(course: Any, tuning: Any) -> Any:
+    """Return a course of time, a DataArray, from when the responses of its tuning, a Dataset, have settled on."""
+    return course.where(course.time >= tuning.attrs["settle"] - 1e-9, drop=True)
 
 
 def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
