@@ -34,7 +34,12 @@ N_SCALED = 12
 
 
 def view(frames: Any, scale: int) -> np.ndarray:
-    """Return frames as the learner's eye sees them: reduced by ``scale``, then blurred by the optics; float32."""
+    """Return frames as the learner's eye sees them: reduced by ``scale``, then blurred by the optics.
+
+    Returns
+    -------
+    ndarray, shape (n_frames, height // scale, width // scale), float32
+    """
     return _blurred(area_averages(np.asarray(frames, dtype=np.float32), scale))
 
 
