@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.reader import REC_601, Grey, Item, Shot, Source, Turn, VideoError
+from flymotion.video.reader import REC_601, Grey, Item, Orientation, Shot, Source, VideoError
 
 __all__ = ["folder_source", "image_source", "is_image"]
 
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-_ORIENTATION = 0x0112  # EXIF
-_TURNS = {
-    2: Turn(columns=True),
-    3: Turn(rows=True, columns=True),
-    4: Turn(rows=True),
-    5: Turn(transposed=True),
-    6: Turn(transposed=True, columns=True),
-    7: Turn(transposed=True, rows=True, columns=True),
-    8: Turn(transposed=True, rows=True),
+_TAG = 0x0112  # of the orientation in EXIF
+_ORIENTATIONS = {
+    2: Orientation(columns=True),
+    3: Orientation(rows=True, columns=True),
+    4: Orientation(rows=True),
+    5: Orientation(transposed=True),
+    6: Orientation(transposed=True, columns=True),
+    7: Orientation(transposed=True, rows=True, columns=True),
+    8: Orientation(transposed=True, rows=True),
 }
 
 
@@ -98,7 +98,7 @@ def _read_page(image: Any) -> Grey:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image.load()
-        turn = _TURNS.get(image.getexif().get(_ORIENTATION))
+        orientation = _ORIENTATIONS.get(image.getexif().get(_TAG))
         if image.mode in ("L", "I", "F") or image.mode.startswith("I;16"):
-            return Grey(np.array(image, dtype=np.float32), turn=turn)
-        return Grey(np.asarray(image.convert("RGB")) @ REC_601, turn=turn)
+            return Grey(np.array(image, dtype=np.float32), orientation=orientation)
+        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation)

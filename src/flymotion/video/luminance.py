@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.reader import Grey, Turn
+from flymotion.video.reader import Grey, Orientation
 
 __all__ = ["area_averages", "area_sums", "grey_of_frame", "luminance"]
 
@@ -86,7 +86,7 @@ def area_sums(values: np.ndarray, scale: int) -> np.ndarray:
 
 def grey_of_frame(frame: Any) -> Grey:
     """Return the grey values of a decoded frame of PyAV."""
-    return _grey(frame)._replace(turn=_turn(frame))
+    return _grey(frame)._replace(orientation=_orientation(frame))
 
 
 def _grey(frame: Any) -> Grey:
@@ -107,11 +107,11 @@ def _grey(frame: Any) -> Grey:
     return Grey(y, 16 * step, 235 * step, 255 / (219 * step))
 
 
-def _turn(frame: Any) -> Turn | None:
+def _orientation(frame: Any) -> Orientation | None:
     from av.sidedata.sidedata import SideDataContainer
 
     matrix = SideDataContainer(frame).get("DISPLAYMATRIX")  # frame.side_data keeps the frame alive: a cycle
     if matrix is None:
         return None
     a, b, _, c, d = np.frombuffer(matrix, np.int32)[:5].tolist()  # x' = a x + c y, y' = b x + d y
-    return Turn(True, b < 0, c < 0) if abs(b) > abs(a) else Turn(False, d < 0, a < 0)
+    return Orientation(True, b < 0, c < 0) if abs(b) > abs(a) else Orientation(False, d < 0, a < 0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["REC_601", "Grey", "Item", "Mark", "Shot", "Source", "Turn", "VideoError"]
+__all__ = ["REC_601", "Grey", "Item", "Mark", "Orientation", "Shot", "Source", "VideoError"]
 
 REC_601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Shares of red, green and blue in luminance."""
@@ -21,7 +21,7 @@ class VideoError(ValueError):
     """A movie that cannot be read; the message names the file and the reason."""
 
 
-class Turn(NamedTuple):
+class Orientation(NamedTuple):
     """What makes an image upright: it is mirrored at its diagonal, then its rows and its columns are reversed."""
 
     transposed: bool = False
@@ -40,7 +40,7 @@ class Grey(NamedTuple):
         Black and white, where the format tells.
     gain : float
         Luminance per stored step.
-    turn : Turn, optional
+    orientation : Orientation, optional
         What the file is tagged with.
     """
 
@@ -48,15 +48,15 @@ class Grey(NamedTuple):
     low: int = 0
     high: int | None = None
     gain: float = 1.0
-    turn: Turn | None = None
+    orientation: Orientation | None = None
 
     def upright(self) -> Grey:
         """Return the same values, turned."""
-        if self.turn is None:
+        if self.orientation is None:
             return self
-        values = self.values.T if self.turn.transposed else self.values
-        values = values[:: -1 if self.turn.rows else 1, :: -1 if self.turn.columns else 1]
-        return self._replace(values=values, turn=None)
+        values = self.values.T if self.orientation.transposed else self.values
+        values = values[:: -1 if self.orientation.rows else 1, :: -1 if self.orientation.columns else 1]
+        return self._replace(values=values, orientation=None)
 
 
 class Shot(NamedTuple):
