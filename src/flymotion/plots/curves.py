@@ -15,13 +15,14 @@ import numpy as np
 from flymotion.plots.canvas import add_colour_bar, new_figure, new_panels, signed_colours
 from flymotion.plots.panels import ROUNDING, add_legend, add_title, largest, share_labels
 from flymotion.tuning.measures import round_the_circle, settled
+from flymotion.tuning.provenance import of_units
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning", "of_units"]
+__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning"]
 
 MOTION: dict[str, dict[str, Any]] = {
     "preferred": {"linestyle": "-"},
@@ -95,13 +96,6 @@ def _draw_panels(name: str, units: list[tuple[str, xr.Dataset]]) -> Figure:
     share_labels(panels, n_columns)
     add_legend(figure, panels)
     return figure
-
-
-def of_units(tuning: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    """Return the results of each unit and what it is called, its preferred direction; nothing where there is one."""
-    if "unit" not in tuning.dims:
-        return [("", tuning)]
-    return [(f"{float(tuning.preferred[k]):.0f}°", tuning.isel(unit=k)) for k in range(tuning.sizes["unit"])]
 
 
 def _label(tuning: xr.Dataset) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "Selectivity",
     "direction_selectivity",
     "half_width",
+    "of_directions",
     "peak",
     "preferred_direction",
     "round_the_circle",
@@ -138,6 +139,16 @@ def preferred_direction(tuning: Any, directions: Any = None) -> Any:
     turn = np.degrees(np.angle(total))
     turn = np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN  # rounding makes 0 no 360
     return wrapped(np.where(np.abs(total) > 1e-9 * np.abs(curves).sum(axis=-1), turn, np.nan), "deg")
+
+
+def of_directions(tuning: Any) -> dict[str, Any]:
+    """Return, by name, the numbers that sum up labelled direction tuning curves wherever they point."""
+    selectivity = direction_selectivity(tuning)
+    return {
+        "half_width": half_width(tuning),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+    }
 
 
 def half_width(tuning: Any, directions: Any = None) -> Any:

@@ -16,7 +16,7 @@ from scipy.signal import lfilter
 
 from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
 from flymotion.tuning.curve_tables import in_units, parsed
-from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle, settled
+from flymotion.tuning.measures import of_directions, preferred_direction, round_the_circle, settled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -207,8 +207,9 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
         "unit": ("cell", unit),
     }
     names = xr.Variable("curve", ["recording", "model"])
-    for name, of_cells in _measures(recorded).items():
-        of_model = of_cells.copy(data=np.atleast_1d(_measures(curves)[name].values)[unit])
+    of_curves = of_directions(curves)
+    for name, of_cells in of_directions(recorded).items():
+        of_model = of_cells.copy(data=np.atleast_1d(of_curves[name].values)[unit])
         measured[name] = xr.concat([of_cells, of_model], names)
     about = {k: v for k, v in tuning.attrs.items() if k in ABOUT_TUNING or k.startswith("stimulus")}
     about["detector"] = tuning.attrs.get("detector") or tuning.attrs.get("source", "")
@@ -229,15 +230,6 @@ def _check_directions(what: str, found: Any, other: str) -> None:
             f"the {what} has dimensions {', '.join(map(str, dims)) or 'none'}; expected direction, and no other than "
             f"{other}, and a coordinate of direction"
         )
-
-
-def _measures(curves: xr.DataArray) -> dict[str, xr.DataArray]:
-    selectivity = direction_selectivity(curves)
-    return {
-        "half_width": half_width(curves),
-        "dsi": selectivity.over_sum,
-        "dsi_over_preferred": selectivity.over_preferred,
-    }
 
 
 def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
