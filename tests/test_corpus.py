@@ -21,7 +21,8 @@ from flymotion.learner.video_noise import (
 )
 from flymotion.similarity.features import outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.video.viewing import choose_scale, reduce, view
+from flymotion.video.luminance import area_averages
+from flymotion.video.viewing import choose_scale, view
 
 SIZE = 96
 
@@ -81,19 +82,22 @@ def everything(stream, parts):
 # Scale and optics
 
 
-@pytest.mark.parametrize("factor", [1, 2, 3, 5])
-def test_reducing_is_the_mean_over_squares(factor):
-    frames = np.random.default_rng(0).integers(0, 256, (3, 17, 23)).astype(np.uint8)
-    height, width = 17 // factor, 23 // factor
-    squares = frames[:, : height * factor, : width * factor].reshape(3, height, factor, width, factor)
-    reduced = reduce(frames, factor)
-    assert reduced.dtype == np.float32
-    assert_allclose(reduced, squares.mean(axis=(2, 4)), rtol=1e-6)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1, 2, 3, 5])
+def test_area_averages_are_means_over_squares(scale, dtype):
+    frames = np.random.default_rng(0).integers(0, 256, (3, 17, 23)).astype(dtype)
+    height, width = 17 // scale, 23 // scale
+    squares = frames[:, : height * scale, : width * scale].reshape(3, height, scale, width, scale)
+    averages = area_averages(frames, scale)
+    assert averages.dtype == dtype
+    assert_allclose(averages, squares.mean(axis=(2, 4)), rtol=1e-6)
 
 
-def test_a_view_is_a_new_array_and_blurs_nothing_even():
-    frames = np.full((2, 20, 30), 7, dtype=np.float32)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_a_view_is_a_new_array_and_blurs_nothing_even(dtype):
+    frames = np.full((2, 20, 30), 7, dtype=dtype)
     seen = view(frames, 1)
+    assert seen.dtype == np.float32
     assert not np.shares_memory(seen, frames)
     assert_allclose(seen, 7, rtol=1e-6)
 

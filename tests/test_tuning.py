@@ -509,6 +509,8 @@ def test_grating_at_speed_is_the_grating():
     eye = Grid(1, 3)
     by_speed = grating_at_speed(speed=60.0, wavelength=20.0, phase=0.0).movie(eye, 0.01)
     assert_array_equal(by_speed, drifting_grating(temporal_frequency=3.0, wavelength=20.0, phase=0.0).movie(eye, 0.01))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'temporal_frequency'"):
+        grating_at_speed(speed=60.0, temporal_frequency=3.0)
 
 
 def test_apparent_motion_of_opposite_polarities_inverts_the_hrd():

@@ -113,7 +113,7 @@ def test_entering_a_video_by_time_gives_what_reading_from_the_start_gives(write_
 
 @pytest.mark.parametrize(("name", "n_before"), [("a.mp4", 26), ("a.mkv", 26), ("a.ts", 14), ("a.avi", 0)])
 def test_entering_by_time_decodes_from_a_key_frame_on_where_there_are_time_stamps(write_video, name, n_before):
-    source = video_source(write_video(name, waves(60), b_frames=2, options={"g": "12"}), rotate=True)
+    source = video_source(write_video(name, waves(60), b_frames=2, options={"g": "12"}))
     assert next(source.read(2.0)).number == n_before
 
 
@@ -276,6 +276,11 @@ def test_crop_is_of_the_upright_frame(write_video, rotation):
 def test_options_out_of_range_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         open_movie(waves(2), **options)
+
+
+def test_an_option_that_there_is_not_is_refused():
+    with pytest.raises(TypeError, match="'scale'"):
+        open_movie(waves(2), scale=2)
 
 
 def test_flat_frames_have_no_area():

@@ -195,10 +195,12 @@ def _labelled(names: Sequence[str]) -> dict[str, str]:
 
 def _units(name: str, numbers: Any) -> list[tuple[str, dict[str, float]]]:
     """Return the numbers of each unit of a detector, and what to call it."""
-    if "unit" in numbers.dims:
-        each = [numbers.isel(unit=k) for k in range(numbers.sizes["unit"])]
-        return [unit for one in each for unit in _units(f"{name} {one.preferred:.0f}°", one)]
-    return [(name, {key: float(value) for key, value in numbers.data_vars.items()})]
+    from flymotion.tuning.provenance import of_units
+
+    return [
+        (f"{name} {unit}".strip(), {key: float(value) for key, value in one.data_vars.items()})
+        for unit, one in of_units(numbers)
+    ]
 
 
 def _row(name: str, numbers: Mapping[str, float]) -> list[str]:

@@ -238,7 +238,13 @@ class Stream:
         _, self._taps = _tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
-        """Respond to the next frames, shape (..., n_frames, *eye.shape); responses as of a call of the detector."""
+        """Respond to the next frames, shape (..., n_frames, *eye.shape).
+
+        Returns
+        -------
+        ndarray, shape (..., n_frames, n_positions[, n_directions][, n_units])
+            As of a call of the detector.
+        """
         frames = _as_movie(frames, self.eye, self._seen)
         if not self._started and frames.shape[-2]:
             self._start(frames)

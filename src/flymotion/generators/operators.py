@@ -93,6 +93,10 @@ class Operators:
         ----------
         frames, theta
             As for :meth:`apply`.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, *pixels)
         """
         flat, theta = self._flat(frames), self._amounts(theta, len(frames))
         moved = np.empty_like(flat)
@@ -171,7 +175,7 @@ class Operators:
         return theta
 
     def windows(self) -> list[np.ndarray]:
-        """Return windows to register in, from the middle of the eye to all that is two pixels from its border.
+        """Return windows to register in, from the middle of the eye to all but its border, shape (n_pixels,) each.
 
         Content moves least near the middle of a turning or growing image, so it is followed there first. A spherical
         eye has no border, and one window.

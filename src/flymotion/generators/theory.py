@@ -354,6 +354,10 @@ def probability_positive(weights: Any) -> np.ndarray:
     weights : array-like, shape (..., m)
         Weights of the squares; where all are 0 the answer is 1/2.
 
+    Returns
+    -------
+    ndarray, shape (...)
+
     Examples
     --------
     >>> float(probability_positive([3.0, -1.0]))  # 2 / pi * arctan(sqrt(3))
@@ -386,7 +390,7 @@ class MotionMap(NamedTuple):
 
     @property
     def motion_first(self) -> np.ndarray:
-        """Where the first component is a motion operator: mostly antisymmetric, and it tells directions apart."""
+        """Where the first component is antisymmetric and tells directions apart, shape (n_sigmas, n_shifts)."""
         return (self.antisymmetric_share > 0.5) & (self.accuracy > 0.5 + 1e-6)
 
 

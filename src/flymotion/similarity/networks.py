@@ -396,7 +396,7 @@ class _SimilarityMatching(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     @property
     def dead_units_(self) -> np.ndarray:
-        """Units that have never been active."""
+        """Units that have never been active, shape (n_dead,)."""
         return np.flatnonzero(np.diag(self.R_) == 0)
 
     @property

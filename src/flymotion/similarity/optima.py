@@ -170,9 +170,9 @@ def filters_of(theta: np.ndarray, samples: Any) -> np.ndarray:
 
 
 def optimal_synapses(theta: np.ndarray, samples: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the synapses at which Eqs. 4 and 13 are optimal, ``W = S / T`` (K, *feature_shape) and ``M = R / T``.
+    """Return the synapses at which Eqs. 4 and 13 are optimal, W and M, shapes (K, *feature_shape) and (K, K).
 
-    Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
+    They are ``S / T`` and ``R / T``. Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
     """
     return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)
 

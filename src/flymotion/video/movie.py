@@ -122,7 +122,7 @@ class Movie:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):
                     image = self._image(item.load(), n)
-                    if self._selection.split:
+                    if self._selection.edits == "split":
                         seen = thumbnail(image)
                         cut, last = cut or is_edit(last, seen), seen
                     yield Frame(image, item.time, cut)
