@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.similarity.features import formed, to_numpy
-from flymotion.similarity.samples import accumulate, check_samples, generators_of, precision, project
+from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
 from flymotion.world.conventions import as_generator
 
 __all__ = ["OuterProductKMeans"]
@@ -94,10 +94,7 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         ValueError
             Samples that are empty, not finite, of the wrong shape, or fewer than clusters; parameters out of range.
         """
-        for name in ("n_clusters", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value > 0):
-                raise ValueError(f"{name} is {value!r}; expected a positive whole number")
+        check_counts(n_clusters=self.n_clusters, n_init=self.n_init, max_iter=self.max_iter)
         samples = formed(check_samples(self, X, reset=True))
         if len(samples) < self.n_clusters:
             raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.similarity.features import formed, to_numpy
-from flymotion.similarity.samples import accumulate, check_samples, generators_of, precision, project
+from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
 
 __all__ = ["OuterProductPCA"]
 
@@ -83,8 +83,7 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ValueError
             Samples that are empty, not finite or of the wrong shape; a number of components out of range.
         """
-        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components > 0):
-            raise ValueError(f"n_components is {self.n_components!r}; expected a positive whole number")
+        check_counts(n_components=self.n_components)
         samples = formed(check_samples(self, X, reset=True))
         energies, vectors = _eigen(samples, min(self.n_components, *samples.shape))
         rank = np.count_nonzero(energies > precision(samples) * max(energies.max(), 0))
