@@ -10,11 +10,12 @@ from sklearn.model_selection import KFold
 
 from flymotion.frames import FramePairs, pair_up
 from flymotion.similarity import features
-from flymotion.similarity.features import FEATURES, OuterProducts, Vectors, outer_products
+from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
+from flymotion.similarity.vectors import Vectors
 
 RANKS = [1, 2, 3]
 
-# Suppl. A, written out (Eqs. 22-25): x is the frame before, y the one after.
+# Eqs. 11, 23 and 24, written out: x is the frame before, y the one after.
 DENSE = {
     "change": lambda x, y: np.outer(y - x, x),
     "midpoint": lambda x, y: np.outer(y - x, x + y) / 2,

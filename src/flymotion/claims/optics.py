@@ -14,7 +14,8 @@ from flymotion.claims.work import Each, in_turn
 from flymotion.claims.worlds import World, rightward_first, share_right, stack
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
-from flymotion.generators.theory import MotionMap, antisymmetric_share, motion_map
+from flymotion.generators.optics_map import MotionMap, motion_map
+from flymotion.generators.theory import antisymmetric_share
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching

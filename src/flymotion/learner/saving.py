@@ -18,8 +18,9 @@ from array_api_compat import array_namespace
 from flymotion.frames import FramePairs
 from flymotion.learner.estimator import MotionLearner
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.similarity.features import OuterProducts, to_numpy
+from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.state import State
+from flymotion.similarity.vectors import to_numpy
 
 __all__ = ["FORMAT", "ModelError", "load", "save"]
 

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.similarity.features import OuterProducts, Vectors, to_numpy
+from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.initialisation import warm_start, warm_up_length
 from flymotion.similarity.samples import check_counts, check_samples, generators_of
 from flymotion.similarity.state import State
+from flymotion.similarity.vectors import Vectors, to_numpy
 
 __all__ = ["OnlineNetwork"]
 

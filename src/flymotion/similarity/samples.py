@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from flymotion.similarity.features import OuterProducts, Vectors, alike, to_numpy
+from flymotion.similarity.features import OuterProducts, alike
+from flymotion.similarity.vectors import Vectors, to_numpy
 
 __all__ = ["accumulate", "check_counts", "check_samples", "generators_of", "precision", "project"]
 

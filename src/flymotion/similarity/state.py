@@ -29,7 +29,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from threadpoolctl import ThreadpoolController
 
-from flymotion.similarity.features import to_numpy
+from flymotion.similarity.vectors import to_numpy
 
 __all__ = ["State", "block_size"]
 
