@@ -1,5 +1,6 @@
 """Motion drawn into frames, and the videos of it."""
 
+from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -11,9 +12,10 @@ from sklearn.datasets import load_sample_image
 from flymotion.detecting import Detection, detect
 from flymotion.detecting.overlay import MODES, Overlay, OverlayVideo, drawing, marks
 from flymotion.detecting.overlay.colours import RoundScale, hues, legend
-from flymotion.detecting.overlay.pooling import means, pooled_velocity, preferred
 from flymotion.field import Field
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion
+from flymotion.field.outputs import mean_velocity, preferred_directions
+from flymotion.video.luminance import area_means, cell_means
 
 ANGLES = np.arange(4) * 90.0
 
@@ -151,20 +153,30 @@ def test_velocities_are_pooled_by_confidence():
     velocity[0, :2, :2] = [[8, 2], [2, 2]]
     confidence = np.zeros((4, 4), np.float32)
     confidence[:2, :2] = [[0, 1], [1, 0.5]]
-    pooled, weight = pooled_velocity(Field(None, None, velocity, confidence), 2)
+    pooled, weight = mean_velocity(Field(None, None, velocity, confidence), partial(area_means, side=2))
     assert pooled[0, 0, 0] == 2 and weight[0, 0] == 2.5 / 4 and pooled[0, 1, 1] == 0
 
 
 def test_responses_add_up_to_a_direction():
-    angles, strength = preferred(np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), ANGLES)
+    angles, strength = preferred_directions(np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), ANGLES)
     assert_allclose(angles, [45, 180], atol=1e-4)
     assert_allclose(strength, [np.hypot(3, 3), 1], rtol=1e-6)
 
 
 def test_means_are_those_of_cells():
     planes = np.random.default_rng(0).random((2, 7, 9))
-    assert_allclose(means(planes, 3)[1, 1, 2], planes[1, 3:6, 6:9].mean())
-    assert means(planes, 3).shape == (2, 2, 3)
+    assert_allclose(area_means(planes, 3)[1, 1, 2], planes[1, 3:6, 6:9].mean())
+    assert area_means(planes, 3).shape == (2, 2, 3)
+
+
+def test_cells_share_all_pixels_or_pixels_are_shared():
+    planes = np.random.default_rng(2).random((2, 6, 9))
+    assert_allclose(cell_means(planes, (2, 3)), area_means(planes, 3))
+    uneven = cell_means(planes, (4, 2))
+    assert_allclose(uneven[0, 1, 1], planes[0, 1:3, 4:].mean())
+    assert_allclose(
+        cell_means(planes[:, :1, :2], (2, 4))[0], planes[0, :1, [0, 0, 1, 1]].reshape(1, 4).repeat(2, axis=0)
+    )
 
 
 # -- videos ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 
 from flymotion.video.reader import Grey
 
-__all__ = ["area_sums", "grey_of_frame", "luminance"]
+__all__ = ["area_means", "area_sums", "cell_means", "grey_of_frame", "luminance"]
 
 _Y_FIRST = re.compile(r"(gray|yuvj?a?4\d\dp|nv\d\d)(\d+)?(le|be)?")  # pixel formats whose plane 0 is Y alone
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
@@ -56,6 +56,55 @@ def area_sums(values: np.ndarray, side: int) -> np.ndarray:
     for i in range(1, side):
         sums += rows[:, i::side]
     return sums
+
+
+def area_means(planes: np.ndarray, side: int) -> np.ndarray:
+    """Return means over areas of ``side`` x ``side`` pixels of planes.
+
+    Parameters
+    ----------
+    planes : ndarray, shape (n, height, width)
+        What to average.
+    side : int
+        Of an area [pixels]; what does not fill one is left out, at the bottom and right.
+
+    Returns
+    -------
+    ndarray, shape (n, height // side, width // side)
+
+    Examples
+    --------
+    >>> area_means(np.arange(15.0).reshape(1, 3, 5), 2)
+    array([[[3., 5.]]])
+    """
+    return np.stack([area_sums(plane, side) for plane in planes]) / planes.dtype.type(side**2)
+
+
+def cell_means(planes: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return means over a grid of so many cells, which share the pixels of planes as evenly as can be.
+
+    Parameters
+    ----------
+    planes : ndarray, shape (n, height, width)
+        What to average; where there are fewer pixels than cells, cells share them.
+    shape : (int, int)
+        Rows and columns of cells.
+
+    Returns
+    -------
+    ndarray, shape (n, *shape)
+
+    Examples
+    --------
+    >>> cell_means(np.arange(15.0).reshape(1, 3, 5), (1, 2))
+    array([[[5.5, 8. ]]])
+    """
+    for axis, n in zip((1, 2), shape, strict=True):
+        side = planes.shape[axis]
+        edges = np.arange(n) * side // n
+        counts = np.maximum(np.diff(edges, append=side), 1).astype(planes.dtype)
+        planes = np.add.reduceat(planes, edges, axis=axis) / counts.reshape((-1, 1) if axis == 1 else -1)
+    return planes
 
 
 def grey_of_frame(frame: Any, rotate: bool) -> Grey:
