@@ -233,14 +233,14 @@ def test_a_video_that_is_broken_off_can_be_played(make_moving, tmp_path):
 def test_the_inset_says_what_was_measured_and_points_there(monkeypatch):
     assert marks._lines(GlobalMotion(1, -2, 0.3, 0.004, 1)) == ["x +1.00  y -2.00 px", "rot +0.30°  loom +0.0040"]
     drawn = []
-    monkeypatch.setattr(marks, "draw_arrows", lambda draw, places, arrows, step: drawn.append(arrows[0]))
+    monkeypatch.setattr(marks, "paint_arrows", lambda draw, places, arrows, step: drawn.append(arrows[0]))
     marks.add_inset(marks.grey(np.zeros((240, 320))), GlobalMotion(3.0, -4.0, 0, 0, 1), 10.0)
     assert_allclose(drawn[0] / np.hypot(*drawn[0]), (0.6, -0.8))
 
 
 def test_an_arrow_at_the_end_of_the_scale_is_as_long_as_the_legends(monkeypatch):
     drawn = []
-    monkeypatch.setattr(drawing, "draw_arrows", lambda draw, places, arrows, step: drawn.append((arrows, step)))
+    monkeypatch.setattr(drawing, "paint_arrows", lambda draw, places, arrows, step: drawn.append((arrows, step)))
     overlay = Overlay("arrows", ANGLES)
     overlay.speeds.update([5.0])
     overlay.draw(detection((0.0, 5.0), size=(720, 960)))

@@ -201,25 +201,6 @@ class OuterProducts:
             matrices = self.xp.sum(matrices, axis=1)
         return self.xp.reshape(matrices, self.shape)
 
-    def linear_operator(self) -> Any:
-        """Return chi, shape (n_samples, n_features), as a ``scipy.sparse.linalg.LinearOperator``."""
-        from scipy.sparse.linalg import LinearOperator
-
-        def matmat(a: np.ndarray) -> np.ndarray:
-            return self.project(np.ascontiguousarray(a.T).reshape(-1, *self.feature_shape))
-
-        def rmatmat(theta: np.ndarray) -> np.ndarray:
-            return self.accumulate(theta).reshape(theta.shape[1], -1).T
-
-        return LinearOperator(
-            self.shape,
-            matvec=lambda a: matmat(a.reshape(-1, 1))[:, 0],
-            rmatvec=lambda theta: rmatmat(theta.reshape(-1, 1))[:, 0],
-            matmat=matmat,
-            rmatmat=rmatmat,
-            dtype=self.dtype,
-        )
-
 
 def _change(x: Any, x_next: Any) -> tuple[Any, Any]:
     return x_next - x, x  # Eq. 11

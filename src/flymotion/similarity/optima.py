@@ -38,7 +38,6 @@ from flymotion.similarity.vectors import to_numpy
 __all__ = [
     "cross_term",
     "descend",
-    "filters_of",
     "lyapunov",
     "offline_sm",
     "optimal_synapses",
@@ -148,34 +147,12 @@ def descend(
 # -- synapses ----------------------------------------------------------------------------------------------------
 
 
-def filters_of(theta: np.ndarray, samples: Any) -> np.ndarray:
-    """Return the feedforward synapses that belong to outputs, ``S / diag(R)``: the fixed point of Eq. 16.
-
-    Of :func:`offline_sm` these are the principal components, of norm 1.
-
-    Parameters
-    ----------
-    theta : ndarray, shape (T, K)
-        Outputs.
-    samples : OuterProducts, or array, shape (T, n_features)
-        What they are outputs for.
-
-    Returns
-    -------
-    ndarray, shape (K, *feature_shape)
-        0 for units that are never active.
-    """
-    S, energy = _correlations(theta, samples), (theta**2).sum(axis=0)
-    energy = energy.reshape(-1, *[1] * (S.ndim - 1))
-    return np.divide(S, energy, out=np.zeros_like(S), where=energy > 0)  # Eq. 16
-
-
 def optimal_synapses(theta: np.ndarray, samples: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the synapses at which Eqs. 4 and 13 are optimal, ``W = S / T`` (K, *feature_shape) and ``M = R / T``.
 
     Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
     """
-    return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)
+    return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)  # Eqs. 4 and 13 at rest
 
 
 def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> float:
