@@ -30,74 +30,49 @@ N_EVEN, BLOCK = 3, 5
 
 
 class Lines(NamedTuple):
-    """The forms of a component's modes along one axis.
-
-    Attributes
-    ----------
-    component : ndarray of int, shape (n_lines,)
-        Which component a line belongs to.
-    modes : ndarray of int, shape (n_lines, 2)
-        Modes along the other axis, of dx and of the intensity.
-    weights : ndarray, shape (n_lines, n_blocks_in, n_blocks_in, 12)
-        Of the blocks' taps: of sums of dx with both differences of the intensity, then of sums of the intensity with
-        both differences of dx.
-    """
+    """The forms of components' modes along one axis."""
 
     component: np.ndarray
+    """Which component a line belongs to, shape (n_lines,)."""
     modes: np.ndarray
+    """Modes along the other axis, of dx and of the intensity, shape (n_lines, 2)."""
     weights: np.ndarray
+    """Of the blocks' taps, shape (n_lines, n_blocks_in, n_blocks_in, 12): of sums of dx with both differences of the
+    intensity, then of sums of the intensity with both differences of dx."""
 
 
 class Singles(NamedTuple):
-    """Single products of modes, in groups that share the mode of dx.
-
-    Attributes
-    ----------
-    groups : ndarray of int, shape (n_groups, 2)
-        Component and mode of dx.
-    starts : ndarray of int, shape (n_groups + 1,)
-        First term of each group, and the number of terms.
-    modes : ndarray of int, shape (n_terms,)
-        Of the intensity.
-    weights : ndarray, shape (n_terms,)
-        Of the products.
-    """
+    """Single products of modes, in groups that share the mode of dx."""
 
     groups: np.ndarray
+    """Component and mode of dx, shape (n_groups, 2)."""
     starts: np.ndarray
+    """First term of each group, and the number of terms, shape (n_groups + 1,)."""
     modes: np.ndarray
+    """Of the intensity, shape (n_terms,)."""
     weights: np.ndarray
+    """Of the products, shape (n_terms,)."""
 
 
 class PatchScratch(NamedTuple):
-    """A worker's room for intermediate results; rows of ``ROW`` numbers, end to end.
-
-    Attributes
-    ----------
-    pixels : ndarray, shape (2, (2 size + 1) ROW)
-        dt and m of the last rows, twice.
-    across : ndarray
-        Modes along x of the last rows, of dt and m.
-    places : ndarray of int, shape (n_blocks_in, 5)
-        Of the taps along y, in ``across``.
-    vertical : ndarray
-        Modes along y of a row of patches, of dt and m.
-    modes, flat_modes : ndarray
-        Modes along both axes, a row each; the same memory without rows.
-    components : ndarray, shape (n_components, ROW)
-        The bilinear forms.
-    total : ndarray, shape (ROW,)
-        An output.
-    """
+    """A worker's room for intermediate results; rows of ``ROW`` numbers, end to end."""
 
     pixels: np.ndarray
+    """dt and m of the last rows, twice."""
     across: np.ndarray
+    """Modes along x of the last rows, of dt and m."""
     places: np.ndarray
+    """Of the taps along y, in ``across``."""
     vertical: np.ndarray
+    """Modes along y of a row of patches, of dt and m."""
     modes: np.ndarray
+    """Modes along both axes, a row each."""
     flat_modes: np.ndarray
+    """The same memory, without rows."""
     components: np.ndarray
+    """The bilinear forms."""
     total: np.ndarray
+    """An output."""
 
     @classmethod
     def of(cls, size: int, n_vertical: int, n_in: int, n_blocks: int, n_components: int) -> PatchScratch:

@@ -64,53 +64,37 @@ def slope_power(frame, step):
 
 
 class Regression(NamedTuple):
-    """What is solved at every pixel of a scale.
-
-    Attributes
-    ----------
-    radius : int
-        Of the window; 0 where nothing is estimated.
-    ridge : float32
-        Of a window.
-    limit : float32
-        Square of the speed up to which the scale is trusted.
-    estimated : bool
-        Whether velocity is estimated here; otherwise it is the coarser scale's.
-    """
+    """What is solved at every pixel of a scale."""
 
     radius: int
+    """Of the window; 0 where nothing is estimated."""
     ridge: np.float32
+    """Of a window."""
     limit: np.float32
+    """Square of the speed up to which the scale is trusted."""
     estimated: bool
+    """Whether velocity is estimated here; otherwise it is the coarser scale's."""
 
 
 class VelocityScratch(NamedTuple):
-    """A worker's room: rows of ``STRIDE`` numbers end to end, which the compiler then knows to be apart.
-
-    Attributes
-    ----------
-    filtered : ndarray
-        m2, dt, g, and m2 and dt smoothed, of three rows of the frame.
-    slopes : ndarray
-        Slopes along x and y, and the change, of one row.
-    products : ndarray
-        Their products, of the window's rows, or sums from a row of a block to its last.
-    prefix : ndarray
-        Sums from a block's first row on.
-    sums, boxed : ndarray
-        Sums over the window's rows, and over its columns too.
-    mixed, fine : ndarray
-        A row of the coarser scale between its rows, and velocity and confidence between its pixels.
-    """
+    """A worker's room: rows of ``STRIDE`` numbers end to end, which the compiler then knows to be apart."""
 
     filtered: np.ndarray
+    """m2, dt, g, and m2 and dt smoothed, of three rows of the frame."""
     slopes: np.ndarray
+    """Slopes along x and y, and the change, of one row."""
     products: np.ndarray
+    """Their products, of the window's rows, or sums from a row of a block to its last."""
     prefix: np.ndarray
+    """Sums from a block's first row on."""
     sums: np.ndarray
+    """Sums over the window's rows."""
     boxed: np.ndarray
+    """Sums over its columns too."""
     mixed: np.ndarray
+    """A row of the coarser scale, between its rows."""
     fine: np.ndarray
+    """Its velocity and confidence, between its pixels."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
