@@ -63,21 +63,22 @@ def area_means(planes: np.ndarray, side: int) -> np.ndarray:
 
     Parameters
     ----------
-    planes : ndarray, shape (n, height, width)
-        What to average.
+    planes : ndarray of floating-point numbers, shape (..., height, width)
+        What to average; NaN where one of an area is.
     side : int
         Of an area [pixels]; what does not fill one is left out, at the bottom and right.
 
     Returns
     -------
-    ndarray, shape (n, height // side, width // side)
+    ndarray, shape (..., height // side, width // side)
 
     Examples
     --------
     >>> area_means(np.arange(15.0).reshape(1, 3, 5), 2)
     array([[[3., 5.]]])
     """
-    return np.stack([area_sums(plane, side) for plane in planes]) / planes.dtype.type(side**2)
+    sums = [area_sums(plane, side) for plane in planes.reshape(-1, *planes.shape[-2:])]
+    return np.reshape(sums, (*planes.shape[:-2], *sums[0].shape)) / planes.dtype.type(side**2)
 
 
 def cell_means(planes: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
