@@ -23,7 +23,9 @@ from flymotion.frames import FramePairs, as_frames
 from flymotion.generators import Generators, Operators, cosine, derivative_operator
 from flymotion.generators.analytic import interior
 from flymotion.generators.flows import implied_flow, mean_filters
-from flymotion.generators.theory import motion_map, population, probability_positive
+from flymotion.generators.optics_map import motion_map
+from flymotion.generators.quadratic_forms import probability_positive
+from flymotion.generators.theory import population
 from flymotion.learner.corpus import guise, worthwhile
 from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.similarity import networks
+from flymotion.similarity import state
 from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.recursion import solve_linear, solve_nonnegative
@@ -115,7 +115,7 @@ def random_filters(n_units, n_features=12):
 
 @pytest.fixture
 def in_blocks_of(monkeypatch):
-    return lambda size: monkeypatch.setattr(networks, "block_size", lambda *_, **__: size)
+    return lambda size: monkeypatch.setattr(state, "block_size", lambda *_, **__: size)
 
 
 each_size = pytest.mark.parametrize("size", [1, 7, 64, 1000])

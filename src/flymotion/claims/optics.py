@@ -15,7 +15,8 @@ from flymotion.claims.running import Found, Work
 from flymotion.claims.worlds import World, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
-from flymotion.generators.theory import antisymmetric_share, motion_map
+from flymotion.generators.optics_map import motion_map
+from flymotion.generators.theory import antisymmetric_share
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.plots.canvas import new_figure
 from flymotion.similarity.features import OuterProducts, outer_products

@@ -106,7 +106,7 @@ def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -
     u, v = FEATURES[feature](tap.all("delayed"), tap.all("fast"))
     K, n, _ = operators.shape
     weighted = v @ operators.reshape(K * n, n).T.astype(v.dtype)
-    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])
+    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])  # Eq. 19, its first sum
     if feature == "antisymmetric":  # two products
         responses = responses.sum(axis=-2)
     return np.maximum(responses, 0) if rectify else responses

@@ -53,7 +53,7 @@ def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.n
         np.add.at(moments, i, between[:, :, None] * between[:, None, :])
     gradient = np.einsum("kab,kb->ka", np.linalg.pinv(moments, hermitian=True)[i], between)
     operator = np.zeros((n, n))
-    np.add.at(operator, (i, j), -(velocity[i] * gradient).sum(axis=1))
+    np.add.at(operator, (i, j), -(velocity[i] * gradient).sum(axis=1))  # Eqs. 30 and 31, but of content: negative
     if ndim == 3:  # where neighbours are not symmetric, the gradient takes the pixel's own intensity off
         operator[np.diag_indices(n)] = -operator.sum(axis=1)
     return operator + 0.0

@@ -18,8 +18,9 @@ from array_api_compat import array_namespace
 from flymotion.frames import FramePairs
 from flymotion.learner.estimator import MotionLearner
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.similarity.features import OuterProducts, to_numpy
-from flymotion.similarity.networks import _State
+from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.state import State
+from flymotion.similarity.vectors import to_numpy
 
 __all__ = ["FORMAT", "ModelError", "load", "save"]
 
@@ -173,7 +174,7 @@ def _unpack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> MotionLear
 def _unpack_network(network: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     if "S" in arrays:
         S = arrays["S"]
-        network._state = _State(S, arrays["R"], array_namespace(S), np.dtype(header["dtype"]))
+        network._state = State(S, arrays["R"], array_namespace(S), np.dtype(header["dtype"]))
         network._state.n_samples_seen = header["n_samples_seen"]
         shape = S.shape[1:]
     elif "u" in arrays:

@@ -9,7 +9,7 @@ import numpy as np
 
 from flymotion.video.reader import Grey, Orientation
 
-__all__ = ["area_averages", "area_sums", "grey_of_frame", "luminance"]
+__all__ = ["area_averages", "area_sums", "cell_averages", "grey_of_frame", "luminance"]
 
 _Y_FIRST = re.compile(r"(gray|yuvj?a?4\d\dp|nv\d\d)(\d+)?(le|be)?")  # pixel formats whose plane 0 is Y alone
 _FULL_RANGE = 2  # AVCOL_RANGE_JPEG
@@ -39,30 +39,57 @@ def luminance(grey: Grey, scale: int = 1) -> np.ndarray:
     return np.multiply(values, grey.gain / scale**2, dtype=np.float32, order="C", casting="same_kind")
 
 
-def area_averages(frames: np.ndarray, scale: int) -> np.ndarray:
+def area_averages(planes: np.ndarray, scale: int) -> np.ndarray:
     """Average areas of ``scale`` x ``scale`` pixels; rows and columns left over at the end are dropped.
 
     Parameters
     ----------
-    frames : ndarray, shape (n_frames, height, width)
-        Frames or other planes, floating point.
+    planes : ndarray of floating-point numbers, shape (..., height, width)
+        Frames or other planes; NaN where one of an area is.
     scale : int
         Side of the squares that become one pixel [pixels].
 
     Returns
     -------
-    ndarray, shape (n_frames, height // scale, width // scale)
-        Of the type of the frames.
+    ndarray, shape (..., height // scale, width // scale)
+        Of the type of the planes.
 
     Examples
     --------
     >>> area_averages(np.arange(15.0).reshape(1, 3, 5), 2)
     array([[[3., 5.]]])
     """
-    averages = np.empty((len(frames), *(side // scale for side in frames.shape[1:])), dtype=frames.dtype)
-    for frame, average in zip(frames, averages, strict=True):
-        np.divide(area_sums(frame, scale), frames.dtype.type(scale**2), out=average)
+    averages = np.empty((*planes.shape[:-2], *(side // scale for side in planes.shape[-2:])), dtype=planes.dtype)
+    for index in np.ndindex(planes.shape[:-2]):
+        np.divide(area_sums(planes[index], scale), planes.dtype.type(scale**2), out=averages[index])
     return averages
+
+
+def cell_averages(planes: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return means over a grid of so many cells, which share the pixels of planes as evenly as can be.
+
+    Parameters
+    ----------
+    planes : ndarray, shape (n, height, width)
+        What to average; where there are fewer pixels than cells, cells share them.
+    shape : (int, int)
+        Rows and columns of cells.
+
+    Returns
+    -------
+    ndarray, shape (n, *shape)
+
+    Examples
+    --------
+    >>> cell_averages(np.arange(15.0).reshape(1, 3, 5), (1, 2))
+    array([[[5.5, 8. ]]])
+    """
+    for axis, n in zip((1, 2), shape, strict=True):
+        side = planes.shape[axis]
+        edges = np.arange(n) * side // n
+        counts = np.maximum(np.diff(edges, append=side), 1).astype(planes.dtype)
+        planes = np.add.reduceat(planes, edges, axis=axis) / counts.reshape((-1, 1) if axis == 1 else -1)
+    return planes
 
 
 def area_sums(values: np.ndarray, scale: int) -> np.ndarray:

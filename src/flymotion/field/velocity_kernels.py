@@ -15,12 +15,14 @@ additions for a window of any size; nothing is subtracted again, so that no roun
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from flymotion.field._memory import aligned
+from flymotion.field.memory import aligned
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
-__all__ = ["halve", "slope_power", "velocity_band", "velocity_scratch"]
+__all__ = ["Regression", "VelocityScratch", "halve", "slope_power", "velocity_band"]
 
 STRIDE = 656
 """Numbers from one row of intermediate results to the next in :func:`velocity_band`: an odd number of cache lines, as
@@ -61,10 +63,44 @@ def slope_power(frame, step):
     return total / (8.0 * n_rows * (width - 2))
 
 
-def velocity_scratch(radius):
-    """Make room for a worker: rows of STRIDE numbers end to end, which the compiler then knows to be apart."""
-    counts = (3 * N_FILTERED, 3, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 3, 3)
-    return tuple(aligned(count * STRIDE) for count in counts)
+class Regression(NamedTuple):
+    """What is solved at every pixel of a scale."""
+
+    radius: int
+    """Of the window; 0 where nothing is estimated."""
+    ridge: np.float32
+    """Of a window."""
+    limit: np.float32
+    """Square of the speed up to which the scale is trusted."""
+    estimated: bool
+    """Whether velocity is estimated here; otherwise it is the coarser scale's."""
+
+
+class VelocityScratch(NamedTuple):
+    """A worker's room: rows of ``STRIDE`` numbers end to end, which the compiler then knows to be apart."""
+
+    filtered: np.ndarray
+    """m2, dt, g, and m2 and dt smoothed, of three rows of the frame."""
+    slopes: np.ndarray
+    """Slopes along x and y, and the change, of one row."""
+    products: np.ndarray
+    """Their products, of the window's rows, or sums from a row of a block to its last."""
+    prefix: np.ndarray
+    """Sums from a block's first row on."""
+    sums: np.ndarray
+    """Sums over the window's rows."""
+    boxed: np.ndarray
+    """Sums over its columns too."""
+    mixed: np.ndarray
+    """A row of the coarser scale, between its rows."""
+    fine: np.ndarray
+    """Its velocity and confidence, between its pixels."""
+
+    @classmethod
+    def of(cls, radius: int) -> VelocityScratch:
+        """Make room."""
+        rows = (3 * N_FILTERED, 3, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 3, 3)
+        return cls(*(aligned(n * STRIDE) for n in rows))
 
 
 @compiled(**PART, **SUMS)
@@ -87,7 +123,7 @@ def _filter_row(before, after, y, left, n, smooth, filtered):
         row[k * STRIDE : k * STRIDE + first] = np.float32(0)
         row[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
     for i in range(n - 2 if smooth else 0):
-        row[2 * STRIDE + i] = row[i + 2] - row[i]
+        row[2 * STRIDE + i] = row[i + 2] - row[i]  # Eq. 30, times 4
         row[3 * STRIDE + i] = SIDE * (row[i] + row[i + 2]) + MIDDLE * row[i + 1]
         row[4 * STRIDE + i] = SIDE * (row[STRIDE + i] + row[STRIDE + i + 2]) + MIDDLE * row[STRIDE + i + 1]
 
@@ -115,7 +151,7 @@ def _multiply_row(filtered, y, height, width, left, n, slopes, products):
         products[i] = g * g
         products[STRIDE + i] = g * h
         products[2 * STRIDE + i] = h * h
-        products[3 * STRIDE + i] = g * dt
+        products[3 * STRIDE + i] = g * dt  # Eq. 32
         products[4 * STRIDE + i] = h * dt
 
 
@@ -124,7 +160,7 @@ def _rectified_row(dt, before, after, first, last, positive, negative):
     """Write a row's responses to one direction and to its opposite; 0 but from first to last."""
     half, zero = np.float32(-0.5), np.float32(0)
     for i in range(len(positive)):
-        r = half * dt[i] * (after[i] - before[i])
+        r = half * dt[i] * (after[i] - before[i])  # Eq. 33, at the midpoint, and of content: negative
         positive[i] = r if r > zero else zero
         negative[i] = -r if r < zero else zero
     for out in (positive, negative):
@@ -137,7 +173,7 @@ def _signed_row(dt, before, after, first, last, signed):
     """Write the difference of both; 0 but from first to last."""
     half, zero = np.float32(-0.5), np.float32(0)
     for i in range(len(signed)):
-        signed[i] = half * dt[i] * (after[i] - before[i])
+        signed[i] = half * dt[i] * (after[i] - before[i])  # Eq. 33, likewise
     signed[:first] = zero
     signed[last:] = zero
 
@@ -236,7 +272,7 @@ def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
         u, v = fine[i], fine[STRIDE + i]
         p, q = ridge * u - four * sums[3 * STRIDE + i], ridge * v - four * sums[4 * STRIDE + i]
         solved = det > zero and u * u + v * v <= limit
-        vx[i] = inverse * (c * p - b * q) if solved else u
+        vx[i] = inverse * (c * p - b * q) if solved else u  # Eq. 29, in two dimensions, of content
         vy[i] = inverse * (a * q - b * p) if solved else v
     for i in range(len(confidence)):
         a, b, c = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i]
@@ -248,15 +284,24 @@ def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
 
 
 @compiled(**SUMS)
-def velocity_band(before, after, first, last, how, coarse, outputs, scratch):
+def velocity_band(before, after, first, last, regression, coarse, out, scratch):
     """Write rows first to last of a three-pixel field.
 
-    ``how`` is (radius, ridge of a window, square of the limit, whether velocity is estimated here: otherwise it is the
-    coarser scale's); ``coarse``, shape (3, height, width), the velocity and confidence of the next coarser scale, of
-    height 0 on the coarsest. Outputs are (directions, opponent, velocity, confidence), of height 0 where not wanted.
+    Parameters
+    ----------
+    before, after : ndarray, shape (height, width)
+        Frames at this scale.
+    regression : Regression
+        What is solved.
+    coarse : ndarray, shape (3, height, width)
+        Velocity and confidence of the next coarser scale; of height 0 on the coarsest.
+    out : Field
+        Where the results go; of height 0 where not wanted.
+    scratch : VelocityScratch
+        The worker's.
     """
-    radius, ridge, limit, estimated = how
-    directions, opponent, velocity, confidence = outputs
+    radius, ridge, limit, estimated = regression
+    directions, opponent, velocity, confidence = out
     filtered, slopes, products, prefix, sums, boxed, mixed, fine = scratch
     height, width = before.shape
     w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
