@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from flymotion.cli import main
+from flymotion.frames import FramePairs
 from flymotion.similarity.features import OuterProducts
 from flymotion.world.eyes import Line
 from flymotion.world.motions import Translation
@@ -74,6 +75,18 @@ def make_noise_pairs():
         scene = ExponentialNoise(3.0, period=4096.0, random_state=seed)
         motion = Translation(max_shift, ndim=1)
         return whitened(sample_pairs(scene, Line(n, sigma=sigma), motion, n_pairs, random_state=seed))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_frame_pairs():
+    """Pairs of frames of log-normal intensities, with motion and names."""
+
+    def make(n_pairs=40, pixels=(6,), *, seed=0, dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        frames = np.exp(rng.normal(size=(2, n_pairs, *pixels))).astype(dtype)
+        return FramePairs(*frames, motion=rng.normal(size=(n_pairs, 2)), names=[("a", "b"), ("c", "d")])
 
     return make
 
