@@ -4,9 +4,11 @@
 checks run over which estimators and samples.
 """
 
+import inspect
 import io
 import itertools
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -236,6 +238,33 @@ def layout_and_container_do_not_matter(estimator, make):
         found = clone(estimator).fit(view(X))
         assert_same(learned(found), learned(expected), **EXACTLY)
         assert_allclose(clone(estimator).fit(X).transform(view(X)), clone(estimator).fit(X).transform(X), **EXACTLY)
+
+
+SHAPE = r"shapes? (\(.*?\))(?: and (\(.*?\)))?"
+
+
+def documented_shapes(cls):
+    """Return names and shapes in the docstrings of a class, of its properties and of what its methods return."""
+    found = []
+    for names, *shapes in re.findall(rf"^([\w, ]+) : ndarray, {SHAPE}", inspect.getdoc(cls), re.MULTILINE):
+        found += itertools.zip_longest(names.split(", "), filter(None, shapes), fillvalue=shapes[0])
+    for name, member in inspect.getmembers(cls):
+        if isinstance(member, property) or name in {"transform", "predict", "partial_fit_transform"}:
+            found += [(name, shape) for shape, _ in re.findall(SHAPE, inspect.getdoc(member) or "")[-1:]]
+    return found
+
+
+def shapes_are_as_documented(estimator, make):
+    samples, shape = make(), getattr(estimator.fit(make()), "feature_shape_", ())
+    sizes = dict(zip(("n_samples", "n_features"), samples.shape, strict=True)) | {"n_pixels": samples.shape[1]}
+    sizes |= dict.fromkeys(("K", "n_components", "n_clusters"), 3) | {"feature_shape": shape}
+    sizes |= dict(zip(("n_u", "n_v"), shape, strict=False))
+    documented = documented_shapes(type(estimator))
+    assert "transform" in dict(documented)
+    for name, text in documented:
+        value = getattr(estimator, name, None)
+        found = value(samples) if callable(value) else value
+        assert found is None or np.shape(found) == eval(text, {}, sizes), name
 
 
 # Of what learns from samples
