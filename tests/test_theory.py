@@ -13,9 +13,9 @@ from flymotion.similarity.features import FEATURES, outer_products
 from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA
 from flymotion.world.eyes import FLY_SIGMA, Grid, Line
-from flymotion.world.motions import Translation
+from flymotion.world.motions import Rotation, Translation
 from flymotion.world.rendering import sample_pairs
-from flymotion.world.scenes import ExponentialNoise, exponential_covariance
+from flymotion.world.scenes import ExponentialNoise, exponential_covariance, smooth_covariance
 
 L1 = {"sigma": 0.8, "max_shift": 0.1, "feature": "change"}
 L2 = {"sigma": FLY_SIGMA, "max_shift": 0.5, "feature": "midpoint"}
@@ -102,6 +102,17 @@ def test_frames_after_covary_with_frames_before_as_displaced_content():
 
 def test_whitening_leaves_frames_white():
     np.testing.assert_allclose(line(7).frame_covariance([0.0])[:7, :7], np.eye(7), atol=1e-10)
+
+
+@pytest.mark.parametrize("motion", [Translation(0.3), Rotation(5.0)], ids=["shift", "turn"])
+def test_operators_are_the_derivative_of_the_covariance_regressed_on_it(motion):
+    """A C = D, of smooth noise: d/ds exp(-d'd / 2 S) = (flow . d) / S exp(-d'd / 2 S), with S = l^2 + 2 sigma^2."""
+    eye, S = Grid(5, 5, 0.5), 0.6**2 + 2 * 0.5**2
+    pop = population(smooth_covariance(0.6, 0.5, ndim=2), eye, motion, whitening=None)
+    between = eye.positions[:, None] - eye.positions
+    C = pop.covariance(between)
+    D = np.einsum("pix,ijx->pij", motion.flow(eye.positions), between) / S * C
+    np.testing.assert_allclose(pop.generators().operators @ C, D, atol=1e-9 * np.abs(D).max())
 
 
 # -- moments ---------------------------------------------------------------------------------------------------------
