@@ -489,18 +489,19 @@ def test_a_pair_inside_the_span_wakes_no_unit(Learner):
     assert np.linalg.matrix_rank(learner.R_) == 2
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @each_learner
-def test_units_left_idle_for_hours_stay_finite_and_awake(Learner):
+def test_units_left_idle_for_hours_stay_finite_and_awake(Learner, scale):
     """R keeps a floor relative to its trace: 0.9^200,000 is 0 in floating point."""
-    first, second = np.eye(4)[:2]
+    first, second = scale * np.eye(4)[:2]
     learner = Learner(2, forgetting=0.9, init=np.eye(2, 4))
     learner.partial_fit(np.tile([first, second], (50, 1)))
     for _ in range(20):
         learner.partial_fit(np.tile(first, (10_000, 1)))
-    assert (np.diag(learner.R_) > 0).all()
-    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.02)
+    assert 1e-9 < learner.R_[1, 1] / np.trace(learner.R_) < 1e-9 / 0.9
+    assert_allclose(np.abs(learner.transform([first, second])) / scale, np.eye(2), atol=0.02)
     learner.partial_fit(np.tile([first, second], (100, 1)))
-    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.1)
+    assert_allclose(np.abs(learner.transform([first, second])) / scale, np.eye(2), atol=0.1)
 
 
 @pytest.mark.parametrize("n_units", [1, 2])
