@@ -23,16 +23,15 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "flymotion"
-TIMEOUT = 240.0
 
 TESTS = {
     "frames": ["frames"],
     "world/rendering": ["eyes_scenes_render", "elliptic_optics", "spherical_scenes"],
-    "world/motions": ["motions", "elliptic_optics", "spherical_scenes"],
+    "world/motions": ["motions", "theory", "elliptic_optics", "spherical_scenes"],
     "detectors/temporal": ["temporal"],
     "similarity/": ["similarity", "estimators"],
     "similarity/compilation": [],
@@ -132,14 +131,11 @@ def sites(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes below one, but for what is spared, annotations and decorators."""
     for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
-            if (
-                isinstance(child, ast.AST)
-                and field not in {"annotation", "returns", "decorator_list"}
-                and not spared(child)
-            ):
-                yield child
-                if not isinstance(child, ast.UnaryOp) or not isinstance(child.operand, ast.Constant):
-                    yield from sites(child)
+            if not isinstance(child, ast.AST) or field in {"annotation", "returns", "decorator_list"} or spared(child):
+                continue
+            yield child
+            if not isinstance(child, ast.UnaryOp) or not isinstance(child.operand, ast.Constant):
+                yield from sites(child)
 
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
@@ -159,6 +155,14 @@ def tests_of(path: str) -> list[str]:
     return [f"tests/test_{name}.py" for name in TESTS[prefix]]
 
 
+def core(prefix: str) -> Iterator[Mutant]:
+    """Yield every mutant of the modules of the core whose path begins with a prefix."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = str(path.relative_to(PACKAGE))
+        if name.startswith(prefix) and name.startswith(tuple(TESTS)) and tests_of(name):
+            yield from mutants_of(path)
+
+
 class Copy:
     """A copy of the package, tested over and over; compiled code is kept, but for that of mutated kernels."""
 
@@ -172,28 +176,39 @@ class Copy:
         place.write_bytes(source)
         os.utime(place, (self.stamp, self.stamp))
 
-    def test(self, mutant: Mutant, timeout: float) -> str | None:
-        """Return the test that fails, or None."""
+    def noticed(self, mutant: Mutant, timeout: float) -> str | None:
+        """Return the test that fails of a mutant, or None."""
         with tempfile.TemporaryDirectory() as empty:
             self.write(mutant.path, mutant.source)
             try:
-                return self.run(mutant.path, timeout, empty if b"@compiled" in mutant.source else "")
+                return self.failure(tests_of(mutant.path), timeout, empty if b"@compiled" in mutant.source else None)
             finally:
                 self.write(mutant.path, (PACKAGE / mutant.path).read_bytes())
 
-    def run(self, path: str, timeout: float, cache: str = "") -> str | None:
+    def failure(self, tests: list[str], timeout: float | None = None, cache: str | None = None) -> str | None:
+        """Return the first test that fails, or None."""
         options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-o", "addopts=", "-m", "not slow"]
         variables = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
         variables |= {"PYTHONPATH": str(self.folder), "NUMBA_CACHE_DIR": cache or str(self.folder / "numba")}
-        command = [sys.executable, "-m", "pytest", *options, *tests_of(path)]
+        command = [sys.executable, "-m", "pytest", *options, *tests]
+        how: dict[str, Any] = {"cwd": ROOT, "env": os.environ | variables, "capture_output": True, "text": True}
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, timeout=timeout
-            )
+            done = subprocess.run(command, timeout=timeout, **how)
         except subprocess.TimeoutExpired:
             return f"more than {timeout:.0f} s"
         failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return (failed or [done.stdout + done.stderr])[0].rpartition("/")[2] if done.returncode else None
+
+
+def survives(mutant: Mutant, copies: queue.SimpleQueue[Copy], timeout: float) -> bool:
+    copy, began = copies.get(), time.perf_counter()
+    try:
+        noticed = copy.noticed(mutant, timeout)
+    finally:
+        copies.put(copy)
+    verdict = f"killed by {noticed}" if noticed else "SURVIVED"
+    print(f"{mutant}: {verdict} ({time.perf_counter() - began:.0f} s)", flush=True)
+    return not noticed
 
 
 def main() -> None:
@@ -203,33 +218,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: %(default)s)")
     parser.add_argument("--only", default="", metavar="PREFIX", help="of modules whose path begins so")
     options = parser.parse_args()
-    began, all_mutants = time.perf_counter(), list(core(options.only))
-    chosen = random.Random(options.seed).sample(all_mutants, min(options.n, len(all_mutants)))
-    print(f"{len(chosen)} of {len(all_mutants)} mutants", flush=True)
-    copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+    everything = list(core(options.only))
+    chosen = sorted(random.Random(options.seed).sample(everything, min(options.n, len(everything))))
+    began, copies = time.perf_counter(), queue.SimpleQueue[Copy]()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as threads:
         for job in range(options.jobs):
-            copies.put(Copy(f"{folder}/{job}"))
-        survivors = sum(threads.map(lambda mutant: survives(mutant, copies), sorted(chosen)))
-    print(f"{len(chosen) - survivors} of {len(chosen)} killed in {(time.perf_counter() - began) / 60:.1f} min")
-
-
-def core(prefix: str) -> Iterator[Mutant]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = str(path.relative_to(PACKAGE))
-        if name.startswith(prefix) and name.startswith(tuple(TESTS)) and tests_of(name):
-            yield from mutants_of(path)
-
-
-def survives(mutant: Mutant, copies: queue.SimpleQueue[Copy]) -> bool:
-    copy, began = copies.get(), time.perf_counter()
-    try:
-        killer = copy.test(mutant, TIMEOUT)
-    finally:
-        copies.put(copy)
-    verdict = "SURVIVED" if killer is None else f"killed by {killer}"
-    print(f"{mutant}: {verdict} ({time.perf_counter() - began:.0f} s)", flush=True)
-    return killer is None
+            copies.put(copy := Copy(f"{folder}/{job}"))
+        if failure := copy.failure(sorted({test for mutant in chosen for test in tests_of(mutant.path)})):
+            sys.exit(f"of the package as it is: {failure}")
+        timeout = 60 + 1.5 * (time.perf_counter() - began)  # a mutant's own tests are a part of these
+        print(f"{len(chosen)} of {len(everything)} mutants, each for {timeout:.0f} s at most", flush=True)
+        n_survivors = sum(threads.map(lambda mutant: survives(mutant, copies, timeout), chosen))
+    minutes = (time.perf_counter() - began) / 60
+    print(f"{len(chosen) - n_survivors} of {len(chosen)} killed, in {minutes:.1f} min")
 
 
 if __name__ == "__main__":
