@@ -1,18 +1,51 @@
 """Factories of samples, pairs and worlds that several test files share; most keep nothing and live all session."""
 
+import os
 import pickle
 import tracemalloc
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from flymotion.cli import main
+from flymotion.frames import FramePairs
 from flymotion.similarity.features import OuterProducts
 from flymotion.world.eyes import Line
 from flymotion.world.motions import Translation
 from flymotion.world.rendering import sample_pairs
 from flymotion.world.scenes import ExponentialNoise
+
+
+def pytest_configure(config):
+    """Give workers beside each other one thread each: theirs would wait for each other, for most of the time."""
+    if config.getoption("numprocesses", None):
+        for library in ("OMP", "OPENBLAS", "MKL"):
+            os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+
+def pytest_generate_tests(metafunc):
+    """Run what takes a ``real_video`` over all that the user has."""
+    if "real_video" in metafunc.fixturenames:
+        nothing = pytest.mark.skip(reason="FLYMOTION_DATA names no folder with videos in video/")
+        videos = [pytest.param(path, id=path.name) for path in sorted(user_data("video").glob("*.*"))]
+        metafunc.parametrize("real_video", videos or [pytest.param(None, id="none", marks=nothing)])
+
+
+def user_data(*parts):
+    return Path(os.environ.get("FLYMOTION_DATA", os.devnull), *parts)
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """Find a path in the user's folder of real data, or skip the test."""
+
+    def find(*parts):
+        path = user_data(*parts)
+        return path if path.exists() else pytest.skip(f"FLYMOTION_DATA names no folder with {'/'.join(parts)}")
+
+    return find
 
 
 def factors(rank, n_samples, n, rng):
@@ -79,6 +112,18 @@ def make_noise_pairs():
 
 
 @pytest.fixture(scope="session")
+def make_frame_pairs():
+    """Pairs of frames of log-normal intensities, with motion and names."""
+
+    def make(n_pairs=40, pixels=(6,), *, seed=0, dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        frames = np.exp(rng.normal(size=(2, n_pairs, *pixels))).astype(dtype)
+        return FramePairs(*frames, motion=rng.normal(size=(n_pairs, 2)), names=[("a", "b"), ("c", "d")])
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def pickled():
     """Send an object through pickle and back."""
     return lambda thing: pickle.loads(pickle.dumps(thing))
@@ -91,8 +136,9 @@ def backwards(pickled):
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command as a shell would; returns exit status, stdout and stderr."""
+def run(capsys, monkeypatch):
+    """Run the command as a shell of 140 columns would; returns exit status, stdout and stderr."""
+    monkeypatch.setenv("COLUMNS", "140")
 
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:

@@ -52,6 +52,28 @@ def numerical_change(scene, eye, motion, parameter, poses, h=1e-3):
     return (forth - back).reshape(len(poses), -1) / (2 * h)
 
 
+# Which steps there are
+
+SIZES = np.array([[0.5, 2.0], [1.0, 1.5]])
+UNEVEN = Motion([("right", "left")], [[[0.0, 1.0]]], [[1.0], [-1.0]], SIZES)
+
+
+def test_steps_are_uniform_between_the_least_and_the_largest_of_each_way():
+    steps = UNEVEN.steps(100_000, np.random.default_rng(0))[:, 0]
+    for way, (low, high) in zip((steps[steps > 0], -steps[steps < 0]), SIZES, strict=True):
+        assert len(way) == pytest.approx(50_000, rel=0.02)
+        assert low <= way.min() < low + 0.001 and high - 0.001 < way.max() <= high
+        assert way.mean() == pytest.approx(SIZES.mean(), rel=0.01)
+
+
+@pytest.mark.parametrize("power", range(6))
+def test_quadrature_gives_the_moments_of_the_steps(power):
+    steps, weights = UNEVEN.quadrature(4)
+    low, high = SIZES.T
+    expected = (high ** (power + 1) - low ** (power + 1)) / (high - low) / (power + 1)
+    assert weights @ steps[:, 0] ** power == pytest.approx(expected @ [0.5, 0.5 * (-1) ** power], rel=1e-12, abs=1e-12)
+
+
 # What steps do
 
 

@@ -4,17 +4,16 @@ import itertools
 import tracemalloc
 from functools import cache
 
-import joblib
 import numpy as np
 import pytest
+from covering import pairwise
+from estimator_checks import mapped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from flymotion.frames import FramePairs, pair_up
 from flymotion.similarity import state
@@ -27,13 +26,6 @@ KINDS = ["vectors", "rank 1", "rank 2"]
 STATE = ["R_", "S_", "W_", "M_", "components_", "dead_units_", "n_samples_seen_"]
 
 each_learner = pytest.mark.parametrize("Learner", LEARNERS)
-
-
-def mapped(samples, function):
-    """Apply a function to vectors, or to both factors of outer products."""
-    if isinstance(samples, OuterProducts):
-        return OuterProducts(function(samples.u), function(samples.v))
-    return function(samples)
 
 
 def assert_same_state(learner, other):
@@ -118,9 +110,8 @@ def in_blocks_of(monkeypatch):
     return lambda size: monkeypatch.setattr(state, "block_size", lambda *_, **__: size)
 
 
-each_size = pytest.mark.parametrize("size", [1, 7, 64, 1000])
 each_kind = pytest.mark.parametrize("kind", KINDS)
-each_number = pytest.mark.parametrize("n_units", range(1, 7))
+blocks = {"Learner": LEARNERS, "kind": KINDS, "n_units": range(1, 7), "size": [1, 7, 64, 1000]}
 exactly = {"rtol": 1e-10, "atol": 1e-10}
 
 
@@ -131,10 +122,7 @@ def literal(Learner, kind, n_units, make_samples):
     )
 
 
-@each_size
-@each_number
-@each_kind
-@each_learner
+@pairwise(**blocks)
 def test_blocks_are_equations_15_to_18_sample_by_sample(make_samples, in_blocks_of, Learner, kind, n_units, size):
     in_blocks_of(size)
     W, M, That, outputs = literal(Learner, kind, n_units, make_samples)
@@ -150,10 +138,7 @@ def constant_rate(Learner, kind, n_units, make_samples):
     return section_1_1(make_samples(kind)[1], random_filters(n_units), 0.01, FIXED_POINT[Learner])
 
 
-@each_size
-@each_number
-@each_kind
-@each_learner
+@pairwise(**blocks)
 def test_forgetting_is_section_1_1_at_a_constant_rate(make_samples, in_blocks_of, Learner, kind, n_units, size):
     in_blocks_of(size)
     W, M, outputs = constant_rate(Learner, kind, n_units, make_samples)
@@ -171,11 +156,7 @@ def from_warm_start(Learner, kind, n_units, forgetting, make_samples):
     return sums(chi, np.array(state.S), state.R, forgetting, FIXED_POINT[Learner])
 
 
-@each_size
-@each_number
-@each_kind
-@pytest.mark.parametrize("forgetting", [1.0, 0.99])
-@each_learner
+@pairwise(**blocks, forgetting=[1.0, 0.99])
 def test_learning_goes_on_from_the_warm_start(make_samples, in_blocks_of, Learner, forgetting, kind, n_units, size):
     in_blocks_of(size)
     S, R, outputs = from_warm_start(Learner, kind, n_units, forgetting, make_samples)
@@ -196,16 +177,6 @@ def test_outputs_of_transform_are_equation_15_with_the_state_held_still(make_sam
     expected = [FIXED_POINT[Learner](R, S @ x) for x in chi]
     assert_allclose(learner.transform(samples), expected, rtol=1e-10, atol=1e-10)
     assert_identical(learner, Learner(3, warm_up=60).fit(samples))
-
-
-@each_kind
-@each_learner
-def test_outer_products_give_the_numbers_of_dense_chi(make_samples, Learner, kind):
-    samples, chi = make_samples(kind)
-    factored, dense = (Learner(3, warm_up=60).fit(x) for x in (samples, chi))
-    assert_same_state(factored, dense)
-    assert_allclose(factored.transform(samples), dense.transform(chi), **exactly)
-    assert_allclose(factored.score(samples), dense.score(chi), rtol=1e-10)
 
 
 @each_learner
@@ -330,7 +301,7 @@ def test_an_inner_problem_that_is_not_solved_is_a_warning():
 def test_outputs_that_are_not_solved_are_a_warning_in_transform():
     learner, X = coupled_learner()
     learner.partial_fit(X).set_params(max_sweeps=1)
-    with pytest.warns(ConvergenceWarning, match="did not converge"):
+    with pytest.warns(ConvergenceWarning, match=r"outputs of \d+ of 40 samples did not converge in 1 sweeps"):
         learner.transform(X)
 
 
@@ -357,17 +328,6 @@ def test_any_split_of_the_stream_gives_the_same_state(make_samples, Learner, kin
     assert_same_state(split, whole)
     late = sum(map(len, parts[: np.searchsorted(edges, 70)]))
     assert_allclose(np.concatenate(parts)[late:], outputs[late:], **exactly)
-
-
-@pytest.mark.parametrize("size", [1, 7, 70])
-@each_kind
-@each_learner
-def test_equal_batches_give_the_state_of_fit(make_samples, Learner, kind, size):
-    samples, _ = make_samples(kind)
-    learner = Learner(3, warm_up=70)
-    for start in range(0, 150, size):
-        learner.partial_fit(samples[start : start + size])
-    assert_same_state(learner, Learner(3, warm_up=70).fit(samples))
 
 
 @each_learner
@@ -419,25 +379,9 @@ def test_an_empty_batch_first_of_all_changes_nothing(make_vectors, Learner, how)
     assert_identical(learner.partial_fit(X), Learner(3, **how).partial_fit(X))
 
 
-@each_kind
-@each_learner
-def test_fit_to_nothing_is_an_error(make_samples, Learner, kind):
-    with pytest.raises(ValueError, match="0 sample"):
-        Learner(3).fit(make_samples(kind)[0][:0])
-
-
-@each_kind
-@each_learner
-def test_outputs_of_nothing_are_nothing(make_samples, Learner, kind):
-    samples, _ = make_samples(kind)
-    assert Learner(3).fit(samples).transform(samples[:0]).shape == (0, 3)
-
-
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda learner, X: learner.transform(X),
-        lambda learner, X: learner.score(X),
         lambda learner, X: learner.components_,
         lambda learner, X: learner.W_,
         lambda learner, X: learner.n_samples_seen_,
@@ -449,37 +393,16 @@ def test_questions_before_learning_are_refused(make_vectors, Learner, ask):
         ask(Learner(3), make_vectors())
 
 
-@each_kind
-@each_learner
-def test_a_buffer_used_again_for_the_next_batch_does_no_harm(make_samples, Learner, kind):
-    samples, _ = make_samples(kind)
-    learner = Learner(3, warm_up=70)
-    for start in range(0, 150, 30):
-        buffer = mapped(samples[start : start + 30], np.copy)
-        learner.partial_fit(buffer)
-        mapped(buffer, lambda array: array.__imul__(0))
-    assert_same_state(learner, Learner(3, warm_up=70).fit(samples))
-
-
-@each_kind
-@each_learner
-def test_fit_transform_is_fit_then_transform(make_samples, Learner, kind):
-    samples, _ = make_samples(kind)
-    assert_array_equal(Learner(3).fit_transform(samples), Learner(3).fit(samples).transform(samples))
-
-
 # Samples that teach nothing (B01, B30)
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.9])
-@pytest.mark.parametrize(
-    "places", [[0] * 40, [75] * 40, list(range(0, 150, 5)), [150] * 200], ids=["before", "amid", "between", "after"]
-)
-@each_kind
-@each_learner
+BLANKS = {"before": [0] * 40, "amid": [75] * 40, "between": list(range(0, 150, 5)), "after": [150] * 200}
+
+
+@pairwise(Learner=LEARNERS, kind=KINDS, places=BLANKS, forgetting=[1.0, 0.9])
 def test_blank_samples_are_as_if_they_had_not_been(make_samples, Learner, kind, places, forgetting):
     samples, _ = make_samples(kind)
-    order = np.insert(np.arange(1, 151), places, 0)
+    order = np.insert(np.arange(1, 151), BLANKS[places], 0)
     blank = mapped(samples, lambda f: np.concatenate([0 * f[:1], f]))
     learner, other = (Learner(3, forgetting=forgetting, warm_up=70) for _ in range(2))
     outputs = learner.partial_fit_transform(blank[order])
@@ -513,9 +436,7 @@ def test_nothing_but_blanks_leaves_units_dead_and_the_learner_ready(make_samples
     assert np.isfinite(learner.components_).all()
 
 
-@pytest.mark.parametrize("feature", ["change", "midpoint", "antisymmetric"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@each_learner
+@pairwise(Learner=LEARNERS, dtype=[np.float32, np.float64], feature=["change", "midpoint", "antisymmetric"])
 def test_a_still_camera_teaches_nothing(Learner, dtype, feature):
     """Not even where chi is 0 only as the sum of outer products that cancel."""
     still = np.random.default_rng(0).standard_normal((60, 9)).astype(dtype)
@@ -537,9 +458,7 @@ def test_the_same_pair_fifty_times_uses_one_unit_and_says_so_once(Learner):
     assert_allclose(np.abs(learner.transform(X[:1])), [[np.linalg.norm(X[0]), 0, 0]], atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("warm_up", [1, 20, 500])
-@each_learner
+@pairwise(Learner=LEARNERS, warm_up=[1, 20, 500], dtype=[np.float32, np.float64])
 def test_more_units_than_directions_leaves_the_others_at_zero(Learner, warm_up, dtype):
     rng = np.random.default_rng(0)
     X = (np.abs(rng.standard_normal((100, 1))) * rng.standard_normal((1, 9))).astype(dtype)
@@ -570,18 +489,19 @@ def test_a_pair_inside_the_span_wakes_no_unit(Learner):
     assert np.linalg.matrix_rank(learner.R_) == 2
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @each_learner
-def test_units_left_idle_for_hours_stay_finite_and_awake(Learner):
+def test_units_left_idle_for_hours_stay_finite_and_awake(Learner, scale):
     """R keeps a floor relative to its trace: 0.9^200,000 is 0 in floating point."""
-    first, second = np.eye(4)[:2]
+    first, second = scale * np.eye(4)[:2]
     learner = Learner(2, forgetting=0.9, init=np.eye(2, 4))
     learner.partial_fit(np.tile([first, second], (50, 1)))
     for _ in range(20):
         learner.partial_fit(np.tile(first, (10_000, 1)))
-    assert (np.diag(learner.R_) > 0).all()
-    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.02)
+    assert 1e-9 < learner.R_[1, 1] / np.trace(learner.R_) < 1e-9 / 0.9
+    assert_allclose(np.abs(learner.transform([first, second])) / scale, np.eye(2), atol=0.02)
     learner.partial_fit(np.tile([first, second], (100, 1)))
-    assert_allclose(np.abs(learner.transform([first, second])), np.eye(2), atol=0.1)
+    assert_allclose(np.abs(learner.transform([first, second])) / scale, np.eye(2), atol=0.1)
 
 
 @pytest.mark.parametrize("n_units", [1, 2])
@@ -646,43 +566,6 @@ def test_memory_of_answers_does_not_grow_with_their_number(peak_of, Learner):
 # What is let in
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda a, path: a.tolist(),
-        lambda a, path: np.asfortranarray(a),
-        lambda a, path: np.repeat(a, 2, axis=0)[::2],
-        lambda a, path: np.ascontiguousarray(a[:, ::-1])[:, ::-1],
-        lambda a, path: np.memmap(path, dtype=a.dtype, mode="w+", shape=a.shape).__iadd__(a),
-        lambda a, path: a.astype(">f8"),
-        lambda a, path: a.astype(np.int64),
-        lambda a, path: a.astype(np.int16),
-        lambda a, path: a.astype(np.float16),
-        lambda a, path: a.astype(object),
-        lambda a, path: pytest.importorskip("pandas").DataFrame(a),
-    ],
-    ids="list fortran strided reversed memmap big-endian int64 int16 float16 object DataFrame".split(),
-)
-@each_learner
-def test_layout_and_container_do_not_matter(make_vectors, tmp_path, Learner, view):
-    X = np.round(make_vectors() * 20)
-    other = view(X, tmp_path / "X.bin")
-    learner, expected = Learner(3, warm_up=70).fit(other), Learner(3, warm_up=70).fit(X)
-    assert_same_state(learner, expected)
-    assert_allclose(learner.transform(other), expected.transform(X), **exactly)
-    assert learner.score(other) == pytest.approx(expected.score(X), rel=1e-10)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
-@each_learner
-def test_unsigned_numbers_never_wrap(Learner, dtype):
-    X = np.random.default_rng(0).integers(0, 256, (80, 5)).astype(dtype)
-    expected = Learner(2).fit(X.astype(float))
-    assert_same_state(Learner(2).fit(X), expected)
-    factored = [Learner(2).fit(OuterProducts(x, x)) for x in (X, X.astype(float))]
-    assert_same_state(*factored)
-
-
 @each_learner
 def test_two_bright_frames_teach_the_change_of_their_floating_point_values(Learner):
     movie = np.array([[200, 50, 50], [50, 200, 50]], dtype=np.uint8)
@@ -692,31 +575,20 @@ def test_two_bright_frames_teach_the_change_of_their_floating_point_values(Learn
     assert abs(cosine) == pytest.approx(1.0, abs=1e-12)
 
 
-@each_kind
 @each_learner
-def test_what_is_handed_in_is_left_as_it_was(make_samples, Learner, kind):
-    samples, _ = make_samples(kind)
+def test_filters_handed_in_are_left_as_they_were(make_vectors, Learner):
     init = random_filters(3)
-    for learner in (Learner(3, warm_up=70, forgetting=0.9), Learner(3, init=init)):
-        learner.fit(samples).partial_fit(samples).transform(samples)
-        learner.score(samples)
+    Learner(3, init=init).fit(make_vectors()).partial_fit(make_vectors())
     assert_array_equal(init, random_filters(3))
-    mapped(samples, lambda array: array.setflags(write=False) or array)
-    Learner(3, warm_up=70, forgetting=0.9).fit(samples).score(samples)  # writing would raise
-    mapped(samples, lambda array: array.setflags(write=True) or array)
-    assert_array_equal(*(Learner(1, init=np.ones((1, 12))).fit_transform(s) for s in (samples, make_samples(kind)[0])))
 
 
 @each_kind
 @each_learner
-def test_float32_stays_float32_and_agrees(make_samples, Learner, kind):
+def test_float32_samples_have_float32_outputs_and_float64_sums(make_samples, Learner, kind):
     narrow, _ = make_samples(kind, dtype=np.float32)
-    wide = mapped(narrow, np.float64)
-    learner, expected = Learner(3, warm_up=70).fit(narrow), Learner(3, warm_up=70).fit(wide)
-    outputs = learner.transform(narrow)
-    assert outputs.dtype == learner.partial_fit_transform(narrow[:5]).dtype == np.float32
-    assert learner.R_.dtype == np.float64
-    assert_allclose(outputs, expected.transform(wide), atol=5e-4 * np.abs(outputs).max())
+    learner = Learner(3, warm_up=70)
+    assert learner.partial_fit_transform(narrow).dtype == learner.partial_fit_transform(narrow[:5]).dtype == np.float32
+    assert learner.R_.dtype == learner.S_.dtype == np.float64
 
 
 def test_a_long_float32_stream_does_not_stall():
@@ -727,21 +599,6 @@ def test_a_long_float32_stream_does_not_stall():
     for _ in range(20):
         learner.partial_fit(np.ones((1000, 2), dtype=np.float32))
     assert_allclose(learner.S_ - before, [[20_000, 20_000]], rtol=1e-3)
-
-
-@each_kind
-@pytest.mark.parametrize("how", [{}, {"init": random_filters(3)}, {"forgetting": 0.97}])
-@each_learner
-def test_torch_tensors_give_the_numbers_of_numpy(make_samples, Learner, how, kind):
-    torch = pytest.importorskip("torch")
-    samples, _ = make_samples(kind)
-    tensors = mapped(samples, torch.from_numpy)
-    learner, expected = (Learner(3, **({"warm_up": 70} | how)) for _ in range(2))
-    learner.partial_fit(tensors[:40]).partial_fit(tensors[40:])
-    expected.partial_fit(samples)
-    assert_same_state(learner, expected)
-    assert_allclose(learner.transform(tensors), expected.transform(samples), **exactly)
-    assert learner.score(tensors) == pytest.approx(expected.score(samples), rel=1e-10)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16"])
@@ -781,13 +638,14 @@ BAD_VECTORS = {
 }
 
 
-@pytest.mark.parametrize("call", ["partial_fit", "partial_fit_transform", "transform", "score"])
-@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
-@pytest.mark.parametrize("bad", BAD_VECTORS)
-@each_learner
-def test_bad_vectors_are_refused_before_any_change(make_vectors, Learner, bad, n_before, call):
+BEFORE = {"in the warm-up": 30, "after it": 150}
+CALLS = ["partial_fit", "partial_fit_transform", "transform", "score"]
+
+
+@pairwise(Learner=LEARNERS, bad=BAD_VECTORS, before=BEFORE, call=CALLS)
+def test_bad_vectors_are_refused_before_any_change(make_vectors, Learner, bad, before, call):
     X = make_vectors()
-    learner, expected = (Learner(3, warm_up=70).partial_fit(X[:n_before]) for _ in range(2))
+    learner, expected = (Learner(3, warm_up=70).partial_fit(X[: BEFORE[before]]) for _ in range(2))
     kept = remember(learner)
     with pytest.raises((ValueError, TypeError)):
         getattr(learner, call)(BAD_VECTORS[bad](X))
@@ -796,66 +654,27 @@ def test_bad_vectors_are_refused_before_any_change(make_vectors, Learner, bad, n
 
 
 BAD_PRODUCTS = {
-    "nan change": lambda u, v: (spoil(u, np.nan), v),
-    "nan intensity": lambda u, v: (u, spoil(v, np.nan)),
-    "inf change": lambda u, v: (spoil(u, np.inf), v),
-    "inf beside a blank": lambda u, v: (spoil(u, np.inf), 0 * v),
-    "as many features, otherwise arranged": lambda u, v: (v, u),
-    "more pixels": lambda u, v: (np.hstack([u, u]), v),
-    "complex": lambda u, v: (u * 1j, v),
-    "masked": lambda u, v: (np.ma.array(u, mask=u > 1), v),
+    "nan change": lambda u, v: OuterProducts(spoil(u, np.nan), v),
+    "nan intensity": lambda u, v: OuterProducts(u, spoil(v, np.nan)),
+    "inf change": lambda u, v: OuterProducts(spoil(u, np.inf), v),
+    "inf beside a blank": lambda u, v: OuterProducts(spoil(u, np.inf), 0 * v),
+    "as many features, otherwise arranged": lambda u, v: OuterProducts(v, u),
+    "as many features, written out": lambda u, v: OuterProducts(u, v).dense(),
+    "more pixels": lambda u, v: OuterProducts(np.hstack([u, u]), v),
+    "complex": lambda u, v: OuterProducts(u * 1j, v),
+    "masked": lambda u, v: OuterProducts(np.ma.array(u, mask=u > 1), v),
 }
 
 
-@pytest.mark.parametrize("call", ["partial_fit", "transform"])
-@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
-@pytest.mark.parametrize("bad", BAD_PRODUCTS)
-@each_learner
-def test_bad_outer_products_are_refused_before_any_change(make_products, Learner, bad, n_before, call):
+@pairwise(Learner=LEARNERS, bad=BAD_PRODUCTS, before=BEFORE, call=CALLS)
+def test_bad_outer_products_are_refused_before_any_change(make_products, Learner, bad, before, call):
     samples = make_products()
-    learner, expected = (Learner(3, warm_up=70).partial_fit(samples[:n_before]) for _ in range(2))
+    learner, expected = (Learner(3, warm_up=70).partial_fit(samples[: BEFORE[before]]) for _ in range(2))
     kept = remember(learner)
     with pytest.raises((ValueError, TypeError)):
-        getattr(learner, call)(OuterProducts(*BAD_PRODUCTS[bad](samples.u, samples.v)))
+        getattr(learner, call)(BAD_PRODUCTS[bad](samples.u, samples.v))
     assert_remembered(learner, kept)
     assert_identical(learner.partial_fit(samples), expected.partial_fit(samples))
-
-
-@pytest.mark.parametrize("call", ["partial_fit", "transform"])
-@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
-@each_learner
-def test_dense_chi_where_factors_were_learned_is_refused(make_products, Learner, n_before, call):
-    samples = make_products()
-    learner = Learner(3, warm_up=70).partial_fit(samples[:n_before])
-    with pytest.raises(ValueError, match="features"):
-        getattr(learner, call)(samples.dense())
-
-
-@each_learner
-def test_a_bad_fit_leaves_what_was_learned(make_vectors, Learner):
-    X = make_vectors()
-    learner = Learner(3).fit(X)
-    kept = remember(learner)
-    with pytest.raises(ValueError, match="NaN"):
-        learner.fit(spoil(X, np.nan))
-    assert_remembered(learner, kept)
-
-
-@each_learner
-def test_refusal_names_the_sample(make_products, Learner):
-    samples = make_products()
-    with pytest.raises(ValueError, match="sample 5"):
-        Learner(3).fit(OuterProducts(spoil(samples.u, np.nan), samples.v))
-
-
-@each_learner
-def test_a_change_of_size_names_both_sizes(make_vectors, make_products, Learner):
-    learner = Learner(2).fit(make_vectors(n_features=5))
-    with pytest.raises(ValueError, match=r"6 features.*5 features"):
-        learner.partial_fit(make_vectors(n_features=6))
-    learner = Learner(2).fit(make_products(n=5, n_v=5))
-    with pytest.raises(ValueError, match=r"\(1, 25\).*\(5, 5\)"):
-        learner.partial_fit(make_products(n=1, n_v=25))
 
 
 @pytest.mark.parametrize(
@@ -885,51 +704,7 @@ def test_parameters_out_of_range_are_refused_by_name(make_vectors, Learner, how,
         Learner(**({"n_components": 2} | how)).fit(make_vectors())
 
 
-def test_plain_vectors_have_no_generators(make_vectors):
-    with pytest.raises(AttributeError, match="components_"):
-        SimilarityMatching().fit(make_vectors()).generators_  # noqa: B018
-
-
-# Keeping and sending a learner
-
-
-@pytest.mark.parametrize("n_before", [30, 150], ids=["in the warm-up", "after it"])
-@pytest.mark.parametrize("how", ["pickle", "joblib"])
-@each_kind
-@each_learner
-def test_a_kept_learner_goes_on_bit_by_bit(make_samples, pickled, tmp_path, Learner, kind, how, n_before):
-    samples, _ = make_samples(kind)
-    learner = Learner(3, warm_up=70, forgetting=0.97).partial_fit(samples[:n_before])
-    ways = {
-        "pickle": pickled,
-        "joblib": lambda m: joblib.load(*joblib.dump(m, tmp_path / "m.joblib")),
-    }
-    other = ways[how](learner)
-    assert_identical(other, learner)
-    assert_identical(other.partial_fit(samples), learner.partial_fit(samples))
-
-
-@each_learner
-def test_a_clone_is_new_and_learns_the_same(make_vectors, Learner):
-    learner = Learner(3, warm_up=70, init=random_filters(3)).fit(make_vectors())
-    twin = clone(learner)
-    assert not vars(twin).keys() & {"_state", "_waiting", "n_features_in_"}
-    assert_identical(twin.fit(make_vectors()), learner)
-
-
-@each_learner
-def test_learning_leaves_the_global_stream_alone_and_is_the_same_each_time(make_vectors, Learner):
-    kept = np.random.get_state()[1].copy()  # noqa: NPY002
-    assert_identical(Learner(3).fit(make_vectors()), Learner(3).fit(make_vectors()))
-    assert_array_equal(np.random.get_state()[1], kept)  # noqa: NPY002
-
-
 # scikit-learn
-
-
-@parametrize_with_checks([SimilarityMatching(), NonnegativeSimilarityMatching()])
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 @each_kind

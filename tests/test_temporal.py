@@ -232,6 +232,12 @@ def test_a_delay_is_a_whole_number_of_frames(tau, frames):
         Delay(tau).frames(DT)
 
 
+def test_a_delay_of_one_frame_is_the_shortest():
+    assert Delay(DT).frames(DT) == 1
+    with pytest.raises(ValueError, match=r"is 1e-10 frames of 0.01 s; expected a whole number, 1 or more"):
+        Delay(1e-12).frames(DT)
+
+
 def test_latency_adds_up_pure_delays():
     assert latency((LowPass(0.1), Delay(0.05), Rectify(), Delay(0.02)), DT) == 7
     assert latency((), DT) == 0

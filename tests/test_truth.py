@@ -1,10 +1,11 @@
 """Errors against the truth, by hand; .flo files; and how far off velocity fields are where the motion is known."""
 
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
+import skimage.data
+from matplotlib.image import imread
 from sklearn.datasets import load_sample_image
 
 from flymotion.field import MotionField
@@ -13,8 +14,6 @@ from flymotion.video.luminance import area_averages
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
-
-FLOW = Path(__file__).parents[2] / "shared" / "data" / "flow"
 
 
 @pytest.fixture(scope="module")
@@ -144,18 +143,17 @@ def test_confident_pixels_are_the_better_ones(make_pair):
     assert errors[sure].mean() < 0.4 * errors[~sure].mean()
 
 
-@pytest.mark.skipif(not FLOW.exists(), reason="Middlebury's Dimetrodon is not in ../shared/data/flow")
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "bound"), [(1, 0.56), (2, 0.3), (4, 0.17)])
-def test_dimetrodon(factor, bound):
-    imread = pytest.importorskip("matplotlib.image").imread
-    frames = [area_averages(255 * imread(FLOW / f"frame{n}.png").astype(float), factor) for n in (10, 11)]
-    truth = area_averages(read_flo(FLOW / "flow10.flo").astype(float), factor) / factor
+def test_dimetrodon(real_data, factor, bound):
+    paths = [real_data("flow", name) for name in ("frame10.png", "frame11.png", "flow10.flo")]
+    frames = [area_averages(255 * imread(path).astype(float), factor) for path in paths[:2]]
+    truth = area_averages(read_flo(paths[2]).astype(float), factor) / factor
     assert mean_error(*frames, truth) < bound
 
 
 def test_stereo_pair_reduced_eightfold():
-    data = pytest.importorskip("skimage.data", reason="scikit-image, which has the stereo pair, is not installed")
-    left, right, disparity = data.stereo_motorcycle()
+    left, right, disparity = skimage.data.stereo_motorcycle()
     before, after = (area_averages(image.mean(axis=2), 8) for image in (left, right))
     d = area_averages(np.where(np.isfinite(disparity), disparity, np.nan), 8) / 8
     assert mean_error(before, after, np.stack([-d, np.zeros_like(d)])) < 1.7

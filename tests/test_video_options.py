@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import accumulate, cycle, islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,11 +22,7 @@ from flymotion.video.luminance import luminance
 from flymotion.video.reader import Grey
 from flymotion.video.selection import is_repeat
 
-VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
-
 av = pytest.importorskip("av")
-
-DATA = Path(__file__).parents[2] / "shared" / "data" / "video"
 
 
 def waves(n_frames, height=48, width=66):
@@ -117,13 +112,11 @@ def test_entering_by_time_decodes_from_a_key_frame_on_where_there_are_time_stamp
     assert next(source.read(2.0)).number == n_before
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the shared videos are not here")
-@pytest.mark.parametrize(
-    ("name", "start"), [("realshort.mp4", 30), ("solidWhiteRight.mp4", 170), ("cockatoo.mp4", 215)]
-)
-def test_entering_a_real_video_by_time_is_exact(name, start):
-    whole = list(open_movie(DATA / name, downsample=8).frames())[start:]
-    part = list(open_movie(DATA / name, downsample=8, start=f"{whole[0].time - 1e-5:.7f}s").frames())
+@pytest.mark.slow
+def test_entering_a_real_video_by_time_is_exact(real_video):
+    whole = list(open_movie(real_video, downsample=8).frames())
+    whole = whole[3 * len(whole) // 4 :]
+    part = list(open_movie(real_video, downsample=8, start=f"{whole[0].time - 1e-5:.7f}s").frames())
     assert [frame.time for frame in part] == [frame.time for frame in whole]
     np.testing.assert_array_equal([frame.image for frame in part], [frame.image for frame in whole])
 
@@ -515,7 +508,6 @@ def test_flat_frames_have_no_edits():
         open_movie(np.zeros((3, 20)), edits="split")
 
 
-@pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
-@pytest.mark.parametrize("name", ["realshort", "solidWhiteRight", "cockatoo"])
-def test_real_videos_of_one_shot_have_no_edits(name):
-    assert cuts_of(open_movie(VIDEOS / f"{name}.mp4", edits="split")) == [0]
+@pytest.mark.slow
+def test_real_videos_of_one_shot_have_no_edits(real_video):
+    assert cuts_of(open_movie(real_video, edits="split")) == [0]
