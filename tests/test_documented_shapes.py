@@ -2,7 +2,7 @@
 
 Of every public function, method and property of the rooms up to ``tuning`` that returns arrays. A shape is read off the
 section Returns, or else off the end of the docstring's first paragraph. In it ``...`` and ``*pixels`` stand for any
-number of axes, and axes in brackets are there where the call says how long they are.
+number of axes, and axes in brackets are there where the call says how long they are. The file is as long as its table.
 """
 
 import importlib
@@ -293,7 +293,7 @@ CALLS = {
     "speeds": (lambda: speeds(*PATCHES), {"n_pairs": 11}),
     "random_pairs": (
         lambda: random_pairs([movie()], 5, np.random.default_rng(0)),
-        {"n_patches": 6 * -(-20_000 // 6), "size": 5},
+        {"n_patches": 6 * -(-20_000 // 6), "patch": 5},
     ),
     # photoreceptors and stimuli
     "EarlyVision.transform": (
