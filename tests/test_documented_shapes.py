@@ -41,7 +41,7 @@ from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
-from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, Zoom, render, unit_vector
+from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
 from flymotion.world.scenes import (
     Bar,
     Dot,
@@ -246,7 +246,7 @@ CALLS = {
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),
-    "Motion.quadrature": (lambda: Zoom(0.1).quadrature(5), {"m": 10, "n_parameters": 1}),
+    "Motion.quadrature": (lambda: Translation(1.0).quadrature(5), {"m": 5 * 4, "n_parameters": 2}),
     "Motion.maps": (lambda: Translation(1.0).maps(np.zeros((6, 8, 2))), {**SAMPLED, "ndim": 2}),
     "Motion.flow": (
         lambda: Translation(1.0).flow(Grid(3, 5).positions),
