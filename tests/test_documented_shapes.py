@@ -2,7 +2,7 @@
 
 Of every public function, method and property of the rooms up to ``tuning`` that returns arrays. A shape is read off the
 section Returns, or else off the end of the docstring's first paragraph. In it ``...`` and ``*pixels`` stand for any
-number of axes, and axes in brackets are there where the call says how long they are.
+number of axes, and axes in brackets are there where the call says how long they are. The file is as long as its table.
 """
 
 import importlib
@@ -43,7 +43,7 @@ from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
-from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, Zoom, render, unit_vector
+from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
 from flymotion.world.scenes import (
     Bar,
     Dot,
@@ -248,7 +248,7 @@ CALLS = {
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),
-    "Motion.quadrature": (lambda: Zoom(0.1).quadrature(5), {"m": 10, "n_parameters": 1}),
+    "Motion.quadrature": (lambda: Translation(1.0).quadrature(5), {"m": 5 * 4, "n_parameters": 2}),
     "Motion.maps": (lambda: Translation(1.0).maps(np.zeros((6, 8, 2))), {**SAMPLED, "ndim": 2}),
     "Motion.flow": (
         lambda: Translation(1.0).flow(Grid(3, 5).positions),
@@ -295,7 +295,7 @@ CALLS = {
     "speeds": (lambda: speeds(*PATCHES), {"n_pairs": 11}),
     "random_pairs": (
         lambda: random_pairs([movie()], 5, np.random.default_rng(0)),
-        {"n_patches": 6 * -(-20_000 // 6), "size": 5},
+        {"n_patches": 6 * -(-20_000 // 6), "patch": 5},
     ),
     # photoreceptors and stimuli
     "EarlyVision.transform": (

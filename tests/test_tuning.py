@@ -219,6 +219,13 @@ def test_refuses_times_and_numbers_that_make_no_sense(how):
         tune(hassenstein_reichardt(), drifting_grating, {"direction": [0.0]}, **how)
 
 
+def test_refuses_options_that_there_are_not():
+    with pytest.raises(TypeError, match="'speed'"):
+        tune(hassenstein_reichardt(), drifting_grating, {}, speed=30.0)
+    with pytest.raises(ValueError, match="the stimulus has no parameter speed"):
+        experiment("contrast", hassenstein_reichardt(), speed=30.0)
+
+
 def test_refuses_designs_without_values_and_courses_of_several_lengths():
     with pytest.raises(ValueError, match="no values of direction; expected one or more"):
         tune(hassenstein_reichardt(), drifting_grating, {"direction": []})

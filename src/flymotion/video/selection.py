@@ -74,10 +74,9 @@ class Selection:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; expected at least 1")
-        if self.duplicates not in ("keep", "drop"):
-            raise ValueError(f"duplicates is {self.duplicates!r}; expected 'keep' or 'drop'")
-        if self.edits not in ("keep", "split"):
-            raise ValueError(f"edits is {self.edits!r}; expected 'keep' or 'split'")
+        for name, other in (("duplicates", "drop"), ("edits", "split")):
+            if (value := getattr(self, name)) not in ("keep", other):
+                raise ValueError(f"{name} is {value!r}; expected 'keep' or {other!r}")
         if self.crop is not None and len(self.crop) != 4:
             raise ValueError(f"crop is {self.crop}; expected (top, bottom, left, right)")
         _ = self.first, self.end  # that they can be understood

@@ -49,13 +49,13 @@ def _blurred(frames: np.ndarray) -> np.ndarray:
     return gaussian_filter(frames, (0, OPTICS, OPTICS), truncate=3.0)
 
 
-def random_pairs(clips: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Cut patches at random out of pairs of frames, about as many out of each; shape (n_patches, size, size)."""
+def random_pairs(clips: Sequence[np.ndarray], patch: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Cut patches at random out of pairs of frames, about as many out of each; shape (n_patches, patch, patch)."""
     parts = [FramePairs(clip[:-1], clip[1:]) for clip in clips if len(clip) > 1]
     if not parts:
         raise ValueError("no two frames in a row to look at; expected at least one pair")
     pairs = FramePairs.concatenate(parts)
-    patches = random_patches(pairs, (size, size), -(-N_LOOKED_AT // len(pairs)), seed=int(rng.integers(2**31)))
+    patches = random_patches(pairs, (patch, patch), -(-N_LOOKED_AT // len(pairs)), seed=int(rng.integers(2**31)))
     return patches.before, patches.after
 
 
