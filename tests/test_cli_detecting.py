@@ -282,6 +282,7 @@ def shown_in_a_terminal(*arguments, seconds):
         stderr=theirs,
         env=os.environ | look,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where pytest runs in the background
     )
     os.close(theirs)
     parts = iter(lambda: read_some(ours), b"")
