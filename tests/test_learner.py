@@ -1,7 +1,6 @@
 """MotionLearner: any split of a stream, nothing learned from what is refused, and outputs with names and units."""
 
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,12 +10,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.sources import BUNDLED, eye_movements, load_photographs
-from flymotion.learner.tiling import BATCH, BATCH_PIXELS
-from flymotion.similarity.features import outer_products
+from flymotion.learner import BUNDLED, MotionLearner, load_photographs
+from flymotion.learner.intake import BATCH, BATCH_PIXELS
+from flymotion.learner.sources import eye_movements
 from flymotion.video import open_movie
-from flymotion.video.viewing import view
 from flymotion.world.eyes import Grid, Line
 from flymotion.world.motions import Translation
 from flymotion.world.rendering import render, sample_pairs
@@ -472,34 +469,3 @@ def test_velocity_does_not_depend_on_gain_or_offset_of_the_camera(learned, make_
     learner = learned("photographs")
     mean = learner.whitening_.mean_.mean()
     assert_allclose(learner.predict(2 * (movie - mean) + mean), learner.predict(movie), rtol=0.05)
-
-
-# Early vision known beforehand, as of videos
-
-
-def test_adopted_early_vision_is_looked_through(make_learner):
-    """Frames are reduced and blurred, then whitened by the given matrix, and divided by their contrast."""
-    learner = make_learner(4, patch=3, half_saturation=0.0, feature="antisymmetric")
-    Z = np.eye(9) - 1 / 9
-    learner.adopt(Z, (10, 12), 2)
-    pairs = FramePairs(*np.random.default_rng(0).standard_normal((2, 600, 9)))
-    learner.learn_seen(pairs)
-    movie = np.random.default_rng(1).standard_normal((3, 20, 24))
-    seen = view(movie, 2)
-    tiles = [seen[:, y : y + 3, x : x + 3].reshape(3, 9) @ Z for y in (0, 3, 6) for x in (0, 3, 6, 9)]
-    units = [[(a / c, b / c) for a, b in pairwise(tile) for c in [np.sqrt((a @ a + b @ b) / 18)]] for tile in tiles]
-    before, after = np.array(units).transpose(2, 1, 0, 3)  # of each pair of frames, tile by tile
-    chi = outer_products(FramePairs(before.reshape(-1, 9), after.reshape(-1, 9)), "antisymmetric")
-    expected = learner.network_.transform(chi).reshape(2, 12, 4).mean(axis=1)
-    assert_allclose(learner.transform(movie), expected, rtol=1e-3, atol=1e-5 * expected.max())
-
-
-def test_adopting_needs_pairs_of_unit_contrast(make_learner):
-    with pytest.raises(ValueError, match=r"half_saturation is 1.0; expected 0"):
-        make_learner().adopt(np.eye(9), (10, 12), 1)
-
-
-def test_probes_of_frames_of_several_sizes_are_cut_alike(make_learner):
-    learner = make_learner(4, patch=3, half_saturation=0.0).adopt(np.eye(9), (10, 12), 1)
-    learner.probe_with([np.zeros((10, 12)), np.zeros((14, 8))])
-    assert [frame.shape for frame in learner._kept] == [(10, 8), (10, 8)]

@@ -131,7 +131,7 @@ def test_parameters_come_back(make_learner, make_movie, tmp_path, state, kept):
     learner = make_learner(np.int64(2), **how).fit(make_movie())
     loaded = load(save(learner, tmp_path / "model"))
     assert loaded.get_params() == learner.get_params() | {"random_state": kept}
-    assert loaded.seed_ == learner.seed_
+    assert loaded.state_.seed == learner.state_.seed
 
 
 def test_files_hold_plain_arrays_and_a_json_header_alone(write_model):

@@ -14,8 +14,7 @@ import numpy as np
 from flymotion.field import Field, MotionField
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
 from flymotion.generators import Generators
-from flymotion.learner import saving
-from flymotion.learner.estimator import MotionLearner
+from flymotion.learner import TRANSLATIONS, ModelError, MotionLearner, load
 from flymotion.video import Frame, Movie, VideoError, open_movie
 from flymotion.video.reading_ahead import ahead
 from flymotion.video.viewing import view
@@ -228,15 +227,15 @@ def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
 
 def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators, int | None]:
     """Return the detectors of a model, and how it looks at frames."""
-    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (saving.load(model), str(model))
+    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (load(model), str(model))
     if not learner.__sklearn_is_fitted__():
-        raise saving.ModelError(f"{name}: has not seen enough to have detectors")
+        raise ModelError(f"{name}: has not seen enough to have detectors")
     detectors = learner.generators_
     shape = detectors.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise saving.ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
-    if len(detectors) < 3 or not hasattr(learner, "directions_"):
-        raise saving.ModelError(
+        raise ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+    if len(detectors) < 3 or learner.motions_ != TRANSLATIONS:
+        raise ModelError(
             f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"
         )
     return detectors, learner.scale_

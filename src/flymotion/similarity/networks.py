@@ -37,7 +37,7 @@ from flymotion.similarity.features import OuterProducts, Vectors, to_numpy
 from flymotion.similarity.initialisation import warm_start, warm_up_length
 from flymotion.similarity.samples import check_samples
 
-__all__ = ["NonnegativeSimilarityMatching", "SimilarityMatching"]
+__all__ = ["NonnegativeSimilarityMatching", "SimilarityMatching", "pack", "unpack"]
 
 RESPONSES = 512
 """Samples answered at a time."""
@@ -528,3 +528,33 @@ class NonnegativeSimilarityMatching(_SimilarityMatching):
     def components_(self) -> np.ndarray:
         """The rows of W, shape (n_components, n_features)."""
         return self.W_
+
+
+def pack(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the numbers and arrays that a network of outer products goes on from, with the parameters it has."""
+    if hasattr(network, "_state"):
+        state = network._state
+        numbers = {"dtype": str(np.dtype(state.dtype)), "n_samples_seen": state.n_samples_seen}
+        return numbers, {"S": to_numpy(state.S), "R": state.R}
+    numbers = {"dtype": None, "n_samples_seen": 0}
+    if not getattr(network, "_waiting", []):
+        return numbers, {}
+    chi = OuterProducts.concatenate(network._waiting)
+    return numbers, {"u": chi.u, "v": chi.v}
+
+
+def unpack(network: Any, numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Let a network that has seen nothing go on from what :func:`pack` returned."""
+    if "S" in arrays:
+        S = arrays["S"]
+        network._state = _State(S, arrays["R"], array_namespace(S), np.dtype(numbers["dtype"]))
+        network._state.n_samples_seen = numbers["n_samples_seen"]
+        shape = S.shape[1:]
+    elif "u" in arrays:
+        chi = OuterProducts(arrays["u"], arrays["v"])
+        network._waiting = [chi]
+        shape = chi.feature_shape
+    else:
+        return
+    network.feature_shape_ = tuple(int(s) for s in shape)
+    network.n_features_in_ = int(np.prod(shape))
