@@ -1,15 +1,18 @@
 """The command line: what it writes and prints, and one line and exit status 2 for whatever is wrong."""
 
+import inspect
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
+import flymotion
 from flymotion import claims
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
@@ -83,6 +86,22 @@ def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, wo
     status, out, err = run(command, "--help")
     assert (status, err) == (0, "")
     assert [word for word in words if word not in out] == []
+
+
+@pytest.mark.parametrize(
+    ("function", "written"), [(flymotion.learn, {"out"}), (flymotion.detect, {"out", "overlay", "fields"})]
+)
+def test_functions_and_commands_have_the_same_options(function, written):
+    """An option is a parameter of the function, or of reading, with dashes; the command's own say what is written."""
+    command = {option.name: option for option in main.commands[function.__name__].params}
+    mine, reading = (inspect.signature(each).parameters for each in (function, flymotion.open_movie))
+    assert command.keys() - mine.keys() - reading.keys() == written
+    assert mine.keys() - command.keys() <= {"progress", "reading", "dense"}
+    for name, option in command.items():
+        assert isinstance(option, click.Argument) or option.opts == [f"--{name.replace('_', '-')}"]
+    given = main.commands[function.__name__].make_context("", ["some.mp4"]).params
+    defaults = {name: value for name, value in given.items() if name in mine and not command[name].required}
+    assert {name: mine[name].default for name in defaults} == defaults
 
 
 # Learning

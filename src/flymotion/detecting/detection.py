@@ -166,7 +166,7 @@ def detect(
     *,
     model: str | os.PathLike[str] | MotionLearner | None = None,
     dense: bool = True,
-    **options: Any,
+    **reading: Any,
 ) -> Detecting:
     """Detect motion at every pixel of every frame.
 
@@ -180,9 +180,9 @@ def detect(
     dense : bool
         Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
         less time.
-    **options : Any
-        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
-        pair bridges an edit unless ``edits`` is ``"keep"``.
+    **reading : Any
+        Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and
+        others. No pair bridges an edit unless ``edits`` is ``"keep"``.
 
     Returns
     -------
@@ -211,13 +211,13 @@ def detect(
     ([(0, 0.0, True), (1, 0.04, False)], 1.0)
     """
     detectors, view_scale = (None, None) if model is None else _learned(model)
-    movie = open_movie(source, **{"edits": "split"} | options)
+    movie = open_movie(source, **{"edits": "split"} | reading)
     shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
     if min(shape) < least:
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
-    return Detecting(movie, field, view_scale, options.get("downsample", 1))
+    return Detecting(movie, field, view_scale, reading.get("downsample", 1))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

@@ -120,9 +120,19 @@ class State:
         return np.concatenate([np.zeros((0, units.shape[1])), *velocities])
 
     def accuracy(self, movie: Any, motion: np.ndarray) -> float:
-        """Return the share of pairs of frames whose strongest output is the right one."""
+        """Return the share of pairs of frames whose strongest output is the right one.
+
+        Raises
+        ------
+        ValueError
+            Motions, shape (n_pairs, n_parameters), of another shape.
+        """
+        responses, n_parameters = self.responses(movie), len(self.motions)
+        motion = motion[:, None] if motion.ndim == 1 else motion
+        if motion.shape != (len(responses), n_parameters):
+            raise ValueError(f"the motion has shape {motion.shape}; expected {(len(responses), n_parameters)}")
         probe = self.meaning.probe
-        return accuracy(motion / probe.units, self.responses(movie), probe.ways)
+        return accuracy(motion / probe.units, responses, probe.ways)
 
     @property
     def generators(self) -> Generators:
