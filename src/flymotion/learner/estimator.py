@@ -2,7 +2,8 @@
 
 Early vision, a product feature and nonnegative similarity matching, behind one scikit-learn estimator. It has one life:
 frames come in, early vision turns them into pairs of patches, and the network learns from these. When asked, it is
-shown its own frames at known shifts, so that its outputs have names and units.
+shown its own frames at known shifts, so that its outputs have names and units. What it does is in ``state`` and in its
+early vision; here are the parameters, attributes and methods, of which there are many, each described.
 """
 
 from __future__ import annotations
@@ -18,22 +19,13 @@ from sklearn.exceptions import NotFittedError
 
 from flymotion.generators import Generators
 from flymotion.learner.intake import is_corpus
-from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.seen import Watched
+from flymotion.learner.starting import start
 from flymotion.learner.state import State
-from flymotion.learner.video_vision import VideoVision
 from flymotion.photoreceptors.stage import EarlyVision
-from flymotion.similarity.features import FEATURES
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.world.conventions import as_generator
 
-__all__ = ["VISIONS", "MotionLearner"]
-
-VISIONS = {"plain": ("midpoint", 7), "video": ("antisymmetric", 9)}
-"""Kinds of early vision, with the feature and the side of a patch [pixels] that go with them."""
-
-LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
-"""Smallest values of the parameters that are whole numbers."""
+__all__ = ["MotionLearner"]
 
 
 class MotionLearner(TransformerMixin, BaseEstimator):
@@ -176,6 +168,8 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     def steps(self, movie: Any, *, enough: int | None = None) -> Iterator[Self]:
         """Learn from scratch as ``fit`` does, and yield the learner after each batch of frames, to tell how it goes.
 
+        Movies of video are read ahead, so that until the last step the learner answers, but must not be saved.
+
         Parameters
         ----------
         movie : array, FramePairs, Movie, or sequence of Movie
@@ -188,7 +182,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             As ``fit``.
         """
-        state = self._reset()
+        state = self._state = start(self)
         for _ in range(self.n_passes):
             for pairs, seen in state.vision.read(movie, enough):
                 state.learn(pairs, seen)
@@ -214,8 +208,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             Frames that are not finite or of another size than before; the state is as it was.
         """
-        state = self._state if hasattr(self, "_state") else self._reset()
-        self._learn(state.vision.push(frames))
+        if not hasattr(self, "_state"):
+            self._state = start(self)
+        self._learn(self._state.vision.push(frames))
         return self
 
     def cut(self) -> Self:
@@ -232,8 +227,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             No pair of frames seen; video without a pair of patches worth learning from.
         """
-        state = self._state if hasattr(self, "_state") else self._reset()
-        self._learn(state.vision.flush())
+        if not hasattr(self, "_state"):
+            self._state = start(self)
+        self._learn(self._state.vision.flush())
         return self
 
     def _learn(self, shown: Any) -> None:
@@ -241,39 +237,6 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         for pairs in shown:
             state.learn(pairs, state.seen)
         state.learn(None, state.vision.seen)
-
-    def _reset(self) -> State:
-        self._check_parameters()
-        seed = int(as_generator(self.random_state).integers(2**31))
-        own_feature, own_patch = VISIONS[self.vision]
-        patch = own_patch if self.patch is None else self.patch
-        vision: PlainVision | VideoVision
-        if self.vision == "plain":
-            fitted = (self.warm_up, self.regularization, self.half_saturation)
-            vision = PlainVision(patch, self.patches_per_pair, *fitted, seed)
-        else:
-            given = isinstance(self.random_state, int | np.integer)
-            vision = VideoVision(patch, self.patches_per_pair, int(self.random_state) if given else seed)
-        network = NonnegativeSimilarityMatching(self.n_components, forgetting=self.forgetting)
-        feature = own_feature if self.feature is None else self.feature
-        self._state = State(vision, network, feature, self.warm_up, seed)
-        return self._state
-
-    def _check_parameters(self) -> None:
-        if self.vision not in VISIONS:
-            raise ValueError(f"vision is {self.vision!r}; expected one of {', '.join(map(repr, VISIONS))}")
-        for name, least in LEAST.items():
-            value = getattr(self, name)
-            optional = name == "patch" and value is None
-            if not (optional or (isinstance(value, (int, np.integer)) and value >= least)):
-                raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
-        if self.feature not in (None, *FEATURES):
-            raise ValueError(f"feature is {self.feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
-        if not 0 < self.forgetting <= 1:
-            raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
-        for name in ("regularization", "half_saturation"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected 0 or more")
 
     # -- answers -------------------------------------------------------------------------------------------------
 

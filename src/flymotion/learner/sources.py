@@ -11,7 +11,8 @@ import numpy as np
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.learner.corpus import GUISES
-from flymotion.learner.estimator import VISIONS, MotionLearner
+from flymotion.learner.estimator import MotionLearner
+from flymotion.learner.starting import VISIONS
 from flymotion.learner.video_vision import n_frames_of
 from flymotion.video import Movie, VideoError, open_movie, read_movie
 from flymotion.video.images import is_image
