@@ -85,7 +85,7 @@ def test_a_learner_of_video_has_the_optics_of_a_fly(found):
 
 
 class _Learned:
-    feature = "antisymmetric"
+    feature_ = "antisymmetric"
 
     def __init__(self, generators, scale):
         self.generators_, self.scale_ = generators, scale

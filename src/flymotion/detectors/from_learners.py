@@ -15,7 +15,7 @@ from flymotion.similarity.features import FEATURES
 from flymotion.video.viewing import OPTICS
 
 if TYPE_CHECKING:
-    from flymotion.learner.estimator import MotionLearner
+    from flymotion.learner import MotionLearner
 
 __all__ = ["learned", "of_learner"]
 
@@ -99,7 +99,7 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
         As of :func:`learned`.
     """
     seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
-    return learned(learner.generators_, **{"feature": learner.feature} | seen | options)
+    return learned(learner.generators_, **{"feature": learner.feature_} | seen | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:

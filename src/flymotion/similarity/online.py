@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +18,7 @@ from flymotion.similarity.samples import check_counts, check_samples, generators
 from flymotion.similarity.state import State
 from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["OnlineNetwork"]
+__all__ = ["OnlineNetwork", "pack", "unpack"]
 
 
 class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -277,3 +278,33 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @property
     def _n_features_out(self) -> int:
         return self.n_components
+
+
+def pack(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the numbers and arrays that a network of outer products goes on from, with the parameters it has."""
+    if hasattr(network, "_state"):
+        state = network._state
+        numbers = {"dtype": str(np.dtype(state.dtype)), "n_samples_seen": state.n_samples_seen}
+        return numbers, {"S": to_numpy(state.S), "R": state.R}
+    numbers = {"dtype": None, "n_samples_seen": 0}
+    if not getattr(network, "_waiting", []):
+        return numbers, {}
+    chi = OuterProducts.concatenate(network._waiting)
+    return numbers, {"u": chi.u, "v": chi.v}
+
+
+def unpack(network: Any, numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Let a network that has seen nothing go on from what :func:`pack` returned."""
+    if "S" in arrays:
+        S = arrays["S"]
+        network._state = State(S, arrays["R"], array_namespace(S), np.dtype(numbers["dtype"]))
+        network._state.n_samples_seen = numbers["n_samples_seen"]
+        shape = S.shape[1:]
+    elif "u" in arrays:
+        chi = OuterProducts(arrays["u"], arrays["v"])
+        network._waiting = [chi]
+        shape = chi.feature_shape
+    else:
+        return
+    network.feature_shape_ = tuple(int(s) for s in shape)
+    network.n_features_in_ = int(np.prod(shape))
