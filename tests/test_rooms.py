@@ -52,7 +52,7 @@ def imports(parts):
 
 def rooms_entered(parts):
     """Rooms that a module imports; names that the front of the package gives stand for their homes."""
-    entered = [name.split(".")[1] for name in imports(parts) if name != "flymotion.__version__"]
+    entered = [name.split(".")[1] for name in imports(parts) if name not in ("flymotion", "flymotion.__version__")]
     return {flymotion._HOME_OF.get(name, name).split(".")[0] for name in entered} - {parts[0]}
 
 
