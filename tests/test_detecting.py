@@ -115,7 +115,7 @@ def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
 
 def test_velocities_are_in_pixels_of_the_source_whatever_is_reduced(make_moving):
     frames = np.stack(make_moving(4, (2, 0), (128, 192)))
-    whole, half = (list_of_copies(detect(frames, downsample=k)) for k in (1, 2))
+    whole, half = (list_of_copies(detect(frames, scale=k)) for k in (1, 2))
     assert half[0].field.velocity.shape == (2, 64, 96)
     for steps in (whole, half):
         assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
@@ -312,7 +312,7 @@ def test_fields_are_written_as_they_are(make_moving, tmp_path, kind):
 
 def test_zarr_has_a_chunk_a_pair_and_says_what_it_holds(make_moving, tmp_path):
     pytest.importorskip("zarr")
-    found = detect(np.stack(make_moving(3)), downsample=2)
+    found = detect(np.stack(make_moving(3)), scale=2)
     with SINKS["zarr"](tmp_path / "fields.zarr", found) as sink:
         for step in found:
             sink.write(step)
@@ -360,7 +360,7 @@ def test_the_trace_of_real_video_is_that_of_registration(real_video, tmp_path):
         for step in found:
             table.write(step)
     measured = read_trace(tmp_path / "t.csv").translation[1:]
-    frames = list(open_movie(real_video, downsample=max(1, min(found.movie.shape) // 240)))
+    frames = list(open_movie(real_video, scale=max(1, min(found.movie.shape) // 240)))
     hann = np.outer(*(np.hanning(side) for side in frames[0].shape))
     windowed, whole = (registered(frames, window) for window in (hann, np.ones_like(hann)))
     sure = correlations(windowed, whole) > 0.9

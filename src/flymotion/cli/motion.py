@@ -32,7 +32,7 @@ def _reading(command: Callable) -> Callable:
             "--stride", type=click.IntRange(min=1), default=1, help="Take every k-th frame only.", metavar="K"
         ),
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
-        click.option("--downsample", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
+        click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
     ]
     for option in reversed(options):
         command = option(command)

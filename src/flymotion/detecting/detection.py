@@ -72,24 +72,19 @@ class Detecting:
         The detectors.
     view_scale : int or None
         Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
-    downsample : int
-        How much they had been reduced before.
+    scale : int
+        Side of what is one pixel of the field [pixels of the source].
     """
 
     movie: Movie
     field: MotionField
     view_scale: int | None
-    downsample: int
+    scale: int
 
     @property
     def angles(self) -> np.ndarray:
         """Preferred directions of the detectors [deg]: 0 = right, 90 = up."""
         return self.field.angles
-
-    @property
-    def scale(self) -> int:
-        """Side of what is one pixel of the field [pixels of the source]."""
-        return (self.view_scale or 1) * self.downsample
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -181,7 +176,7 @@ def detect(
         Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
         less time.
     **reading : Any
-        Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and
+        Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``scale`` and
         others. No pair bridges an edit unless ``edits`` is ``"keep"``.
 
     Returns
@@ -201,7 +196,7 @@ def detect(
     Notes
     -----
     Pairs of frames are neighbours among those taken, and never bridge a cut. Velocities are in pixels of the source
-    whatever ``downsample`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
+    whatever ``scale`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
 
     Examples
     --------
@@ -217,7 +212,7 @@ def detect(
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
-    return Detecting(movie, field, view_scale, reading.get("downsample", 1))
+    return Detecting(movie, field, view_scale, (view_scale or 1) * reading.get("scale", 1))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

@@ -140,7 +140,7 @@ class Movie:
     def _image(self, grey: Grey, n: int) -> np.ndarray:
         if grey.values.shape != self._full:
             raise VideoError(f"{self.name}: frame {n} has shape {grey.values.shape}; expected {self._full}")
-        return luminance(self._selection.cropped(grey), self._selection.downsample)
+        return luminance(self._selection.cropped(grey), self._selection.scale)
 
     def _report(self, message: str) -> None:
         if self._strict:

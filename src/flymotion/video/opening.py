@@ -46,7 +46,7 @@ def open_movie(
         Damage before ``start`` is passed over.
     **selection : Any
         Which frames and pixels are wanted, by default all: ``start``, ``stop``, ``stride``, ``max_frames``,
-        ``duplicates``, ``edits``, ``crop`` and ``downsample`` of :class:`Selection`.
+        ``duplicates``, ``edits``, ``crop`` and ``scale`` of :class:`Selection`.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def open_movie(
     Examples
     --------
     >>> import numpy as np
-    >>> movie = open_movie(np.zeros((5, 4, 6), dtype=np.uint8), rate=10, downsample=2)
+    >>> movie = open_movie(np.zeros((5, 4, 6), dtype=np.uint8), rate=10, scale=2)
     >>> movie.shape, [(len(frames), cut, float(times[0])) for frames, cut, times in movie.batches(3)]
     ((2, 3), [(3, True, 0.0), (2, False, 0.3)])
     """

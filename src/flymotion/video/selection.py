@@ -51,7 +51,7 @@ class Selection:
         less than 0.5, or only one of them shows anything. Gradual changes are none.
     crop : (int, int, int, int), optional
         Rows ``top`` to ``bottom`` and columns ``left`` to ``right`` of the upright frame, the last ones excluded.
-    downsample : int
+    scale : int
         Average areas of so many by so many pixels; what remains at the bottom and right is left out.
 
     Raises
@@ -67,10 +67,10 @@ class Selection:
     duplicates: Literal["keep", "drop"] = "keep"
     edits: Literal["keep", "split"] = "keep"
     crop: tuple[int, int, int, int] | None = None
-    downsample: int = 1
+    scale: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("stride", "max_frames", "downsample"):
+        for name in ("stride", "max_frames", "scale"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; expected at least 1")
@@ -116,21 +116,21 @@ class Selection:
         Raises
         ------
         ValueError
-            A crop beyond the frame, less than one area of ``downsample``, or one of these or edits for flat frames.
+            A crop beyond the frame, less than one area of ``scale`` pixels a side, or one of these or edits for flat frames.
         """
-        if self.crop is None and self.downsample == 1 and self.edits == "keep":
+        if self.crop is None and self.scale == 1 and self.edits == "keep":
             return full
         if len(full) != 2:
-            raise ValueError(f"frames have shape {full}; expected (height, width) for crop, downsample and edits")
+            raise ValueError(f"frames have shape {full}; expected (height, width) for crop, scale and edits")
         height, width = full
         top, bottom, left, right = self.crop or (0, height, 0, width)
         if not (0 <= top < bottom <= height and 0 <= left < right <= width):
             raise ValueError(
                 f"crop is {self.crop}; expected top < bottom <= {height} and left < right <= {width}, none below 0"
             )
-        shape = ((bottom - top) // self.downsample, (right - left) // self.downsample)
+        shape = ((bottom - top) // self.scale, (right - left) // self.scale)
         if 0 in shape:
-            raise ValueError(f"downsample is {self.downsample}; expected at most {min(bottom - top, right - left)}")
+            raise ValueError(f"scale is {self.scale}; expected at most {min(bottom - top, right - left)}")
         return shape
 
     def count(self, n_frames: int | None, rate: float | None) -> int | None:
