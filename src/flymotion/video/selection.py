@@ -116,7 +116,7 @@ class Selection:
         Raises
         ------
         ValueError
-            A crop beyond the frame, less than one area of ``scale`` pixels a side, or one of these or edits for flat frames.
+            A crop beyond the frame, or less than one area of ``scale``; one of these, or edits, for flat frames.
         """
         if self.crop is None and self.scale == 1 and self.edits == "keep":
             return full
