@@ -157,7 +157,7 @@ def _unexplained(dx: np.ndarray, x: np.ndarray, *, n_steps: int = 200) -> float:
         pushed = x @ A.T
         theta = (dx * pushed).sum(axis=1) / (pushed**2).sum(axis=1)
         A = np.linalg.solve((x * theta[:, None] ** 2).T @ x, chi.accumulate(theta[:, None])[0].T).T
-    return float(((dx - theta[:, None] * (x @ A.T)) ** 2).sum() / (dx**2).sum())
+    return float(((dx - theta[:, None] * (x @ A.T)) ** 2).sum() / (dx**2).sum())  # Eqs. 9, 23
 
 
 # -- claims ----------------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def _errors(pairs: FramePairs) -> tuple[float, ...]:
     return (
         _size(rest),
         np.abs(change - middle + rest).max() / scale,
-        max(np.abs(anti - (chi - chi.swapaxes(1, 2))).max() for chi in (change, middle)) / scale,
+        max(np.abs(anti - (chi - chi.swapaxes(1, 2))).max() for chi in (change, middle)) / scale,  # Eq. 25
         max(np.abs(chi + back).max() for chi, back in zip((middle, anti), backwards[1:], strict=True)) / scale,
         _size(change + backwards[0]) / _size(change),
     )

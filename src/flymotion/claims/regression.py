@@ -142,7 +142,7 @@ def _argmin(dx: np.ndarray, Ax: np.ndarray, penalty: float) -> float:
     """Minimise |dx - theta A x|^2 + penalty theta^2, knowing nothing of it but its terms."""
 
     def terms(theta: np.ndarray) -> np.ndarray:
-        return np.append(dx - theta * Ax, np.sqrt(penalty) * theta)
+        return np.append(dx - theta * Ax, np.sqrt(penalty) * theta)  # Eq. 28, of content
 
     # Derivatives by complex steps are exact; from values of the sum alone theta could be told to 1e-8 only.
     return float(least_squares(terms, [0.0], jac="cs", xtol=1e-15, ftol=1e-15, gtol=1e-15).x[0])

@@ -53,7 +53,7 @@ def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptan
 
 
 def _three_pixel(tap: Taps) -> np.ndarray:
-    return (tap("fast") - tap("delayed")) * (tap("fast", -1) - tap("fast", 1))  # Eq. 33, of content: negative
+    return (tap("fast") - tap("delayed")) * (tap("fast", -1) - tap("fast", 1))  # Eqs. 33, 34, of content
 
 
 def hassenstein_reichardt(

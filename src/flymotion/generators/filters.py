@@ -127,9 +127,8 @@ class Generators:
         flat = pairs.flat()
         mean = flat.before.mean(axis=0)
         middle, change = (flat.before + flat.after) / 2 - mean, flat.after - flat.before
-        outputs = np.stack(
-            [((middle @ A.T) * change).sum(axis=1) for A in self.in_pixels().operators], axis=1
-        )  # Eq. 10
+        detectors = self.in_pixels().operators
+        outputs = np.stack([((middle @ A.T) * change).sum(axis=1) for A in detectors], axis=1)  # Eq. 10
         sizes = np.linalg.norm(outputs, axis=0)[:, None] * np.linalg.norm(pairs.motion, axis=0)
         likeness = np.divide(outputs.T @ pairs.motion, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         signed = self._signed(_assign(likeness), likeness.shape[1])

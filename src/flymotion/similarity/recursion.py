@@ -179,7 +179,7 @@ def step(R, norm2, rules, scratch):
             decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
     for a in range(n_units):
         for c in range(n_units):
-            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 17 (times That) and 18; 6, right
+            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
     return solved
 
 
@@ -266,7 +266,7 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
                     D[a, i] *= decay[a] ** 2
             if theta[a] != 0.0:
                 for i in range(width):
-                    D[a, i] += outputs[t, a] * chi[i]  # Eq. 16, times That; 6, left
+                    D[a, i] += outputs[t, a] * chi[i]  # Eqs. 6, 16, times That
     return used, used - solved
 
 

@@ -79,7 +79,7 @@ def boundary(f: np.ndarray, g: np.ndarray) -> np.ndarray:
 
     f and g are delayed and fast signals, shape (..., n_pixels); centres are all pixels but the outermost.
     """
-    return (g[..., 1] - f[..., 1]) * g[..., 0] - (g[..., -2] - f[..., -2]) * g[..., -1]
+    return (g[..., 1] - f[..., 1]) * g[..., 0] - (g[..., -2] - f[..., -2]) * g[..., -1]  # Eq. 35, corrected
 
 
 def _delayed(movie: np.ndarray, step: Step) -> np.ndarray:
