@@ -11,7 +11,7 @@ import numpy as np
 from flymotion.detectors.detector import Detector, Taps
 from flymotion.detectors.temporal import LowPass, Step
 from flymotion.generators import Generators
-from flymotion.similarity.features import FEATURES
+from flymotion.similarity.features import FEATURES, check_feature
 from flymotion.video.viewing import OPTICS
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ def learned(
     ValueError
         Generators of a spherical eye, or an unknown feature.
     """
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     places = generators.eye.positions
     if places.shape[1] == 3:
         raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")

@@ -35,7 +35,7 @@ from scipy.optimize import minimize_scalar
 
 from flymotion.generators import Generators
 from flymotion.generators.quadratic_forms import probability_positive
-from flymotion.similarity.features import FEATURES
+from flymotion.similarity.features import FEATURES, check_feature
 from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
 from flymotion.world.scenes.sphere import toward
@@ -98,8 +98,7 @@ def population(
     """
     C = covariance(eye.positions[:, None] - eye.positions)
     n, ridge = len(C), regularization * float(np.mean(np.diagonal(C)))
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     if not motion.largest.any():
         raise ValueError("the motion's largest shift is 0; expected steps")
     if whitening is None:

@@ -25,7 +25,7 @@ from array_api_compat import array_namespace, device
 from flymotion.frames import FramePairs
 from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["FEATURES", "OuterProducts", "outer_products"]
+__all__ = ["FEATURES", "OuterProducts", "check_feature", "outer_products"]
 
 DENSE_LIMIT = 2**30
 """Bytes above which ``dense`` refuses to build chi."""
@@ -228,6 +228,12 @@ time reversal; ``product`` is :math:`x_{next} x'` (Memisevic 2011).
 """
 
 
+def check_feature(feature: str) -> None:
+    """Raise a ValueError unless there is such a feature."""
+    if feature not in FEATURES:
+        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+
+
 def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProducts:
     """Return a feature of pairs of frames, each frame taken as one vector.
 
@@ -243,8 +249,7 @@ def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProduct
     ValueError
         An unknown feature.
     """
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     flat = pairs.flat()
     return OuterProducts(*FEATURES[feature](flat.before, flat.after))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from flymotion.similarity.online import OnlineNetwork
+from flymotion.similarity.vectors import signed
 
 __all__ = ["NonnegativeSimilarityMatching", "SimilarityMatching"]
 
@@ -70,9 +71,7 @@ class SimilarityMatching(OnlineNetwork):
         values, vectors = np.linalg.eigh(R)
         used = values > 1e-12 * values.max()
         scale = np.divide(1.0, values, out=np.zeros_like(values), where=used)
-        components = (scale[:, None] * (vectors.T @ S))[::-1]
-        largest = np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1)
-        return components * np.where(largest < 0, -1.0, 1.0)
+        return signed((scale[:, None] * (vectors.T @ S))[::-1])
 
 
 class NonnegativeSimilarityMatching(OnlineNetwork):

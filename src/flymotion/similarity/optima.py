@@ -33,7 +33,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.similarity.features import as_features
-from flymotion.similarity.vectors import to_numpy
+from flymotion.similarity.vectors import signed, to_numpy
 
 __all__ = [
     "cross_term",
@@ -86,9 +86,8 @@ def offline_sm(gram: np.ndarray, n_components: int) -> np.ndarray:
     values, vectors = eigh(gram, subset_by_index=[max(n_samples - n_components, 0), n_samples - 1])
     kept = np.flatnonzero(values > RANK * max(values[-1], 0))[::-1]
     scores = vectors[:, kept] * np.sqrt(values[kept])
-    largest = np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0)
     theta = np.zeros((n_samples, n_components))
-    theta[:, : len(kept)] = scores * np.sign(largest)
+    theta[:, : len(kept)] = signed(scores.T).T
     return theta
 
 

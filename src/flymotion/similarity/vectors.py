@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 
-__all__ = ["Vectors", "to_numpy"]
+__all__ = ["Vectors", "signed", "to_numpy"]
 
 
 class Vectors:
@@ -80,6 +80,12 @@ class Vectors:
     def factors(self) -> tuple[Any, Any]:
         """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
         return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]
+
+
+def signed(rows: np.ndarray) -> np.ndarray:
+    """Return rows, shape (n_rows, m), with the signs that make the largest entry of each positive."""
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return rows * np.where(largest < 0, -1.0, 1.0)
 
 
 def to_numpy(array: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from flymotion.similarity.features import formed
 from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
-from flymotion.similarity.vectors import to_numpy
+from flymotion.similarity.vectors import signed, to_numpy
 
 __all__ = ["OuterProductPCA"]
 
@@ -95,7 +95,7 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 stacklevel=2,
             )
         self.components_ = np.zeros((self.n_components, samples.shape[1]))
-        self.components_[:rank] = _signed(vectors[:rank])  # Eq. 26
+        self.components_[:rank] = signed(vectors[:rank])  # Eq. 26
         self.singular_values_ = np.zeros(self.n_components)
         self.singular_values_[:rank] = np.sqrt(energies[:rank])
         self.explained_energy_ = self.singular_values_**2 / len(samples)
@@ -149,8 +149,3 @@ def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = eigsh(operator, k, v0=np.random.default_rng(0).standard_normal(n_features))
     order = np.argsort(-values)
     return values[order], vectors.T[order]
-
-
-def _signed(vectors: np.ndarray) -> np.ndarray:
-    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
-    return vectors * np.where(largest < 0, -1.0, 1.0)
