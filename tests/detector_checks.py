@@ -38,7 +38,7 @@ def assert_same(found, expected):
 # Streams
 
 
-def any_split_of_a_movie_gives_the_same(make):
+def check_that_any_split_of_a_movie_gives_the_same(make):
     movie = noise(40, 9)
     for cuts in ((13,), (0, 0, 1, 25, 25, 40), range(1, 40)):
         stream = make().stream(DT, eye=EYE)
@@ -47,13 +47,13 @@ def any_split_of_a_movie_gives_the_same(make):
         assert_same(np.concatenate(pieces), make()(movie, DT))
 
 
-def what_was_before_is_an_endless_constant(make):
+def check_that_what_was_before_is_an_endless_constant(make):
     movie, level = noise(40, 9), noise(9, seed=1)
     longer = np.concatenate([np.repeat(level[None], 20, axis=0), movie])
     assert_same(make()(movie, DT, before=level), make()(longer, DT)[20:])
 
 
-def a_detector_and_a_stream_half_way_survive_pickling(make):
+def check_that_a_detector_and_a_stream_half_way_survive_pickling(make):
     movie = noise(40, 9)
     stream = make().stream(DT, eye=EYE)
     first = stream.push(movie[:15])
@@ -64,7 +64,7 @@ def a_detector_and_a_stream_half_way_survive_pickling(make):
 # Movies
 
 
-def movies_seen_side_by_side_are_movies_seen_alone(make):
+def check_that_movies_seen_side_by_side_are_movies_seen_alone(make):
     movies = noise(2, 3, 40, 9)
     together = make()(movies, DT, eye=EYE)
     alone = np.array([[make()(movie, DT) for movie in row] for row in movies])
@@ -72,7 +72,7 @@ def movies_seen_side_by_side_are_movies_seen_alone(make):
     assert_same(together, alone)
 
 
-def single_precision_stays_and_agrees(make):
+def check_that_single_precision_stays_and_agrees(make):
     movie = noise(60, 9)
     single, double = make()(movie.astype(np.float32), DT), make()(movie, DT)
     assert single.dtype == np.float32
@@ -80,14 +80,14 @@ def single_precision_stays_and_agrees(make):
     assert_allclose(single, double, atol=1e-4 * np.abs(double).max())
 
 
-def integers_are_intensities_like_any_other_and_no_movie_is_changed(make):
+def check_that_integers_are_intensities_like_any_other_and_no_movie_is_changed(make):
     movie = np.random.default_rng(0).integers(0, 256, (40, 9), dtype=np.uint8)
     kept = movie.astype(float)
     movie.flags.writeable = kept.flags.writeable = False
     assert_array_equal(make()(movie, DT), make()(kept, DT))
 
 
-def movies_that_are_not_finite_are_refused_with_the_place(make):
+def check_that_movies_that_are_not_finite_are_refused_with_the_place(make):
     for bad in (np.nan, np.inf):
         movie = noise(40, 9)
         movie[5, 3] = bad
@@ -95,13 +95,13 @@ def movies_that_are_not_finite_are_refused_with_the_place(make):
             make()(movie, DT)
 
 
-def a_steady_scene_gives_a_steady_response(make):
+def check_that_a_steady_scene_gives_a_steady_response(make):
     movie = np.repeat(noise(1, 9), 30, axis=0)
     responses = make()(movie, DT)
     assert_allclose(responses, np.repeat(responses[:1], 30, axis=0), rtol=1e-10, atol=1e-12)
 
 
-def without_contrast_there_is_no_response(make):
+def check_that_without_contrast_there_is_no_response(make):
     assert_allclose(make()(np.zeros((5, 9)), DT), 0, atol=1e-15)
 
 
@@ -124,7 +124,7 @@ def turned(eye, angle):
     return pixel
 
 
-def a_turned_movie_seen_in_the_turned_direction_gives_the_same(make):
+def check_that_a_turned_movie_seen_in_the_turned_direction_gives_the_same(make):
     for eye, direction, angle in ((Grid(7, 7), 0.0, 90.0), (Hexagon(4), 30.0, 60.0)):
         movie = noise(25, len(eye.positions))
         to = turned(eye, angle)
@@ -135,12 +135,12 @@ def a_turned_movie_seen_in_the_turned_direction_gives_the_same(make):
         assert_same(spread(make(), moved.reshape(25, *eye.shape), eye, direction + angle)[:, to], straight)
 
 
-def a_mirrored_movie_is_the_movie_in_the_other_direction(make):
+def check_that_a_mirrored_movie_is_the_movie_in_the_other_direction(make):
     movie = noise(40, 9)
     assert_same(make()(movie[:, ::-1], DT)[:, ::-1], make()(movie, DT, direction=180.0))
 
 
-def several_directions_are_each_of_them_where_all_have_taps(make):
+def check_that_several_directions_are_each_of_them_where_all_have_taps(make):
     eye, detector = Grid(7, 7), make()
     movie = noise(20, 7, 7)
     both = detector(movie, DT, direction=(0.0, 90.0))
@@ -150,13 +150,13 @@ def several_directions_are_each_of_them_where_all_have_taps(make):
         assert_same(both[:, :, i], spread(detector, movie, eye, direction)[:, where])
 
 
-def the_preferred_direction_is_to_the_right(make):
+def check_that_the_preferred_direction_is_to_the_right(make):
     right, left = (make()(gratings(sign), DT, eye=EYE)[:, 200:] for sign in (1, -1))
     assert right.mean() > left.mean()
     assert right.max() > left.max()
 
 
-def an_eye_too_small_or_a_direction_off_its_lattice_is_refused(make):
+def check_that_an_eye_too_small_or_a_direction_off_its_lattice_is_refused(make):
     taps = len(make().displacements)
     with pytest.raises(
         ValueError, match=rf"an eye of \({taps - 1},\) pixels has no place for the detector's {taps} taps"
@@ -172,33 +172,19 @@ def an_eye_too_small_or_a_direction_off_its_lattice_is_refused(make):
         make().positions(Sphere.evenly(50))
 
 
-CHECKS = [
-    any_split_of_a_movie_gives_the_same,
-    what_was_before_is_an_endless_constant,
-    a_detector_and_a_stream_half_way_survive_pickling,
-    movies_seen_side_by_side_are_movies_seen_alone,
-    single_precision_stays_and_agrees,
-    integers_are_intensities_like_any_other_and_no_movie_is_changed,
-    movies_that_are_not_finite_are_refused_with_the_place,
-    a_steady_scene_gives_a_steady_response,
-    without_contrast_there_is_no_response,
-    a_turned_movie_seen_in_the_turned_direction_gives_the_same,
-    a_mirrored_movie_is_the_movie_in_the_other_direction,
-    several_directions_are_each_of_them_where_all_have_taps,
-    the_preferred_direction_is_to_the_right,
-    an_eye_too_small_or_a_direction_off_its_lattice_is_refused,
-]
+# Opponent detectors
 
 
-def a_mirrored_movie_changes_the_sign(make):
+def check_if_opponent_that_a_mirrored_movie_changes_the_sign(make):
     movie = noise(40, 9)
     assert_same(make()(movie[:, ::-1], DT)[:, ::-1], -make()(movie, DT))
 
 
-def null_motion_gives_negative_responses(make):
+def check_if_opponent_that_null_motion_gives_negative_responses(make):
     right, left = (make()(gratings(sign), DT, eye=EYE)[:, 200:].mean() for sign in (1, -1))
     assert right > 0
     assert_allclose(left, -right, rtol=1e-2)
 
 
-OPPONENT_CHECKS = [a_mirrored_movie_changes_the_sign, null_motion_gives_negative_responses]
+CHECKS = [check for name, check in sorted(globals().items()) if name.startswith("check_that_")]
+OPPONENT_CHECKS = [check for name, check in sorted(globals().items()) if name.startswith("check_if_opponent_")]

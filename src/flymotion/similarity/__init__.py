@@ -1,7 +1,9 @@
 """Similarity matching (Sections 1 and 2): product features, the two networks, and the optima that they seek.
 
-``features`` holds chi as factors; ``networks`` the estimators, on the compiled ``recursion``; ``initialisation`` their
-warm start; ``optima`` the offline solutions and max-min forms; ``rivals`` what the paper holds them against.
+``features`` holds chi as factors, ``vectors`` plain samples. ``state`` is what a network has learned, advanced by the
+compiled ``recursion`` (Eqs. 15-18); ``online`` the estimator around it, ``networks`` the two of the paper,
+``initialisation`` their warm start; ``optima`` the offline solutions and max-min forms; ``rivals`` what the paper holds
+them against; ``samples`` the checks that all share.
 """
 
 from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
