@@ -62,9 +62,9 @@ def dis(pair: list[np.ndarray]) -> Callable[[], Any] | None:
 
 
 def learned_detectors() -> Any:
-    from flymotion.learner.sources import learn
+    from flymotion import learn
 
-    return learn(["bundled"], components=4, patch=5, n_pairs=20_000).generators_
+    return learn(["bundled"], n_components=4, patch=5, n_pairs=20_000).generators_
 
 
 def field() -> Iterator[dict[str, Any]]:

@@ -45,10 +45,10 @@ def write_video(path: Path) -> None:
 
 def ours(source: Any) -> int:
     """Learn from all of a video, and return the number of pairs of patches learned from."""
-    from flymotion.learner.watching import learn_videos
-    from flymotion.video import open_movie
+    from flymotion import learn
 
-    learner = learn_videos([open_movie(source)], COMPONENTS, PATCH, N_PAIRS, 0)
+    how = {"duplicates": "keep", "edits": "keep"}
+    learner = learn([source], n_components=COMPONENTS, patch=PATCH, n_pairs=N_PAIRS, **how)
     return learner.network_.n_samples_seen_
 
 

@@ -69,7 +69,7 @@ def loop_over(learner: Any, loop: Callable, n: int, dx: np.ndarray, x: np.ndarra
 
 def core_large() -> Iterator[Row]:
     from flymotion import OuterProducts
-    from flymotion.similarity.networks import block_size
+    from flymotion.similarity.state import block_size
 
     n, k = 1024, 4
     block = block_size(n * n)

@@ -227,8 +227,8 @@ def readers() -> dict[str, Flow]:
     """Return ways to tell each pixel's direction of four: 0 = right, then counter-clockwise."""
     from scipy.ndimage import uniform_filter
 
+    from flymotion import learn
     from flymotion.field import MotionField
-    from flymotion.learner.sources import learn
 
     def strongest(field: MotionField) -> Flow:
         names = np.round(field.angles / 90).astype(int) % 4

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.video.luminance import area_averages
+
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 PHOTOGRAPHS = ("china.jpg", "flower.jpg")
@@ -39,13 +41,6 @@ class Pair(NamedTuple):
     truth: np.ndarray
 
 
-def reduced(array: np.ndarray, factor: int) -> np.ndarray:
-    """Return the means of squares of factor x factor values; NaN where one of them is."""
-    height, width = (side // factor for side in array.shape[-2:])
-    squares = array[..., : height * factor, : width * factor].reshape(*array.shape[:-2], height, factor, width, factor)
-    return squares.mean(axis=(-3, -1))
-
-
 def seen(frame: np.ndarray, noise: float, seed: int) -> np.ndarray:
     """Return a frame as a sensor of 256 grey levels sees it, whose noise has that standard deviation."""
     noisy = frame + noise * np.random.default_rng(seed).standard_normal(frame.shape)
@@ -70,8 +65,8 @@ def dimetrodon(factor: int) -> Pair | None:
     if not folder.exists():
         return None
     frames = [255 * imread(folder / f"frame{n}.png").astype(float) for n in (10, 11)]
-    before, after = (seen(reduced(frame, factor), 0, 0) for frame in frames)
-    return Pair(before, after, reduced(read_flo(folder / "flow10.flo").astype(float), factor) / factor)
+    before, after = (seen(area_averages(frame, factor), 0, 0) for frame in frames)
+    return Pair(before, after, area_averages(read_flo(folder / "flow10.flo").astype(float), factor) / factor)
 
 
 def stereo(factor: int) -> Pair | None:
@@ -81,8 +76,8 @@ def stereo(factor: int) -> Pair | None:
     except ImportError:
         return None
     left, right, disparity = stereo_motorcycle()
-    before, after = (seen(reduced(np.mean(image, axis=2), factor), 0, 0) for image in (left, right))
-    d = reduced(np.where(hidden(disparity), np.nan, disparity).astype(float), factor) / factor
+    before, after = (seen(area_averages(np.mean(image, axis=2), factor), 0, 0) for image in (left, right))
+    d = area_averages(np.where(hidden(disparity), np.nan, disparity).astype(float), factor) / factor
     return Pair(before, after, np.stack([-d, np.zeros_like(d)]))
 
 
@@ -122,7 +117,7 @@ def photographs(kind: str, size: float, angles: Sequence[float] = (20.0, 140.0, 
     """
     from flymotion.world.eyes import Grid
     from flymotion.world.motions import Rotation, Translation, Zoom
-    from flymotion.world.rendering import moved
+    from flymotion.world.rendering import stepped_pairs
 
     motion = {"translation": Translation(8.0), "rotation": Rotation(5.0), "zoom": Zoom(0.1)}[kind]
     radians = np.radians(angles)
@@ -134,7 +129,7 @@ def photographs(kind: str, size: float, angles: Sequence[float] = (20.0, 140.0, 
     for name in PHOTOGRAPHS:
         middle = scene(name).extent.mean(axis=1)
         poses = np.tile(np.column_stack([np.eye(2), middle]), (len(steps), 1, 1))
-        frames = moved(scene(name), eye, motion, poses, steps)
+        frames = stepped_pairs(scene(name), eye, motion, poses, steps)
         to = eye.positions @ maps[..., :-1].swapaxes(1, 2) + maps[:, None, :, -1]
         truth = [inside(eye.positions, end) for end in to]
         pairs += list(zip(frames.before, frames.after, truth, strict=True))

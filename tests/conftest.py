@@ -129,6 +129,12 @@ def pickled():
     return lambda thing: pickle.loads(pickle.dumps(thing))
 
 
+@pytest.fixture(scope="session")
+def backwards(pickled):
+    """Do pieces of a claim's work as other processes would, sent there and in another order."""
+    return lambda pieces: [pickled(piece)() for piece in reversed(pieces)][::-1]
+
+
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run the command as a shell of 140 columns would; returns exit status, stdout and stderr."""

@@ -1,15 +1,13 @@
 """Three pixels or two (C4): the claim at a small size, detectors with known answers, and the figure."""
 
 import io
-from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from flymotion.claims import cartoon
-from flymotion.claims.work import on_cores
+from flymotion.claims import cartoon, content
+from flymotion.claims.running import run
 from flymotion.frames import FramePairs
-from flymotion.plots.equivalence import draw_cartoon
 from flymotion.similarity.features import outer_products
 
 SMALL = cartoon.Config(n_seeds=1, n_pairs=8_000, n_test=6_000)
@@ -17,8 +15,8 @@ TINY = cartoon.Config(n_seeds=2, sizes=(5,), n_pairs=600, n_test=400, n_scenes=5
 
 
 @pytest.fixture(scope="module")
-def result():
-    return cartoon.run(SMALL)
+def found():
+    return run(cartoon.work(SMALL))
 
 
 @pytest.fixture
@@ -35,42 +33,43 @@ def make_told():
     return make
 
 
-def test_claim_holds(result):
-    rows = cartoon.check(result)
+def test_claim_holds(found):
+    rows = list(cartoon.check(found, SMALL))
     assert [row for row in rows if row.holds is False] == []
     assert [row.id for row in rows if row.holds] == ["C4.three", "C4.one_change", "C4.every_change", "C4.hrd"]
     assert len({row.id for row in rows}) == len(rows)
     assert all(np.isfinite(row.value) for row in rows)
 
 
-def test_two_pixels_are_a_worse_cut_than_three_and_not_whitened_frames_are_another_matter(result):
-    for world in result.worlds.values():
+def test_two_pixels_are_a_worse_cut_than_three_and_not_whitened_frames_are_another_matter(found):
+    for world in found.values():
         three, two, _, _, in_pixels, _ = world.correlations[0].T
         assert (three > two).all()
         assert (in_pixels[:1] < 0.9).all()
 
 
-def test_two_pixels_with_both_changes_beat_the_cartoon(result):
+def test_two_pixels_with_both_changes_beat_the_cartoon(found):
     """A gradient half way between two pixels is finer than one across three; said so in the report."""
-    row = next(row for row in cartoon.check(result) if row.id == "C4.cartoon")
+    row = next(row for row in cartoon.check(found, SMALL) if row.id == "C4.cartoon")
     assert row.holds is None
     assert row.value < 0
 
 
 def test_quick_has_only_fewer_seeds():
-    full, quick = cartoon.Config(), cartoon.Config.quick()
-    differ = {f.name for f in fields(full) if getattr(full, f.name) != getattr(quick, f.name)}
-    assert differ == {"n_seeds"}
-    assert (len(cartoon.jobs(quick)), len(cartoon.jobs(full))) == (4, 20)
+    assert cartoon.QUICK == {"n_seeds": 2}
+    for config in (cartoon.Config(**cartoon.QUICK), cartoon.Config()):
+        assert {world: len(pieces) for world, pieces in cartoon.work(config).items()} == {
+            "L1": config.n_seeds,
+            "P": config.n_seeds,
+        }
 
 
-def test_cores_give_the_same_in_the_same_order():
-    one, two = cartoon.run(TINY), cartoon.run(TINY, on_cores(2))
+def test_pieces_are_independent(backwards):
+    one, two = (run(cartoon.work(TINY), each) for each in (None, backwards))
     for world in cartoon.SCENES:
-        for a, b in zip(one.worlds[world], two.worlds[world], strict=True):
-            assert a.shape == b.shape
+        for a, b in zip(one[world], two[world], strict=True):
             assert a.shape[0] == 2
-            np.testing.assert_allclose(a, b, atol=0.02)  # a pair on the border, at most, where BLAS rounds otherwise
+            np.testing.assert_array_equal(a, b)
 
 
 # -- the filter --------------------------------------------------------------------------------------------------
@@ -159,18 +158,17 @@ def test_interval_is_students():
     np.testing.assert_allclose([low, high], [2 - 4.3027 / np.sqrt(3), 2 + 4.3027 / np.sqrt(3)], atol=1e-3)
 
 
-def test_gain_is_over_the_better_side(result):
+def test_gain_is_over_the_better_side():
     accuracies = np.zeros((1, 2, len(cartoon.DETECTORS)))
     accuracies[..., cartoon.DETECTORS.index("three, one change")] = [0.9, 0.8]
     accuracies[..., cartoon.DETECTORS.index("left two, one change")] = [0.6, 0.6]
     accuracies[..., cartoon.DETECTORS.index("right two, one change")] = [0.5, 0.8]
-    found = result.worlds["L1"]._replace(accuracies=accuracies)
-    np.testing.assert_allclose(cartoon.gain(found, "three, one change", "two, one change"), [[0.4, 0.0]])
+    np.testing.assert_allclose(cartoon.gain(accuracies, "three, one change", "two, one change"), [[0.4, 0.0]])
 
 
 def test_new_photographs_are_of_other_halves(monkeypatch):
     image = np.concatenate([np.zeros((9, 60)), np.ones((9, 60))], axis=1)
-    monkeypatch.setattr(cartoon, "load_photographs", lambda sources: [image])
+    monkeypatch.setattr(content, "load_photographs", lambda sources: [image])
     lesson, new = cartoon._photographs(TINY, 0)
     np.testing.assert_allclose(lesson.before, 0, atol=1e-9)
     np.testing.assert_allclose(new[0].before, 1, atol=1e-9)
@@ -179,11 +177,11 @@ def test_new_photographs_are_of_other_halves(monkeypatch):
 # -- figure ------------------------------------------------------------------------------------------------------
 
 
-def test_figure_shows_filter_outputs_and_detectors(result):
-    figure = draw_cartoon(result)
+def test_figure_shows_filter_outputs_and_detectors(found):
+    figure = cartoon.figures(found, SMALL)["three_pixels"]
     figure.savefig(io.BytesIO(), dpi=40)
     images = [image for axes in figure.axes for image in axes.images]
-    np.testing.assert_array_equal(images[0].get_array(), result.worlds["L1"].filter[0])
+    np.testing.assert_array_equal(images[0].get_array(), found["L1"].filter[0])
     assert images[0].get_clim()[0] == -images[0].get_clim()[1]
     labels = [text.get_text() for text in figure.axes[-1].get_xticklabels()]
     assert labels == [name.replace(", ", "\n") for name in cartoon.DETECTORS]

@@ -1,15 +1,18 @@
 """The command line: what it writes and prints, and one line and exit status 2 for whatever is wrong."""
 
+import inspect
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
+import flymotion
 from flymotion import claims
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
@@ -71,7 +74,10 @@ def test_help_names_the_commands(run, flag):
 @pytest.mark.parametrize(
     "command, words",
     [
-        ("learn", ["SOURCE...", "--components", "--patch", "--photographs", "--pairs", "--seed", "--out", "bundled"]),
+        (
+            "learn",
+            ["SOURCE...", "--n-components", "--patch", "--photographs", "--n-pairs", "--seed", "--out", "bundled"],
+        ),
         ("learn", ["--start", "--stop", "--max-frames"]),
         ("reproduce", ["[ID]...", "--full", "--seeds", "--video", "--out", "claims.json", "Exit status 1"]),
     ],
@@ -82,13 +88,29 @@ def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, wo
     assert [word for word in words if word not in out] == []
 
 
+@pytest.mark.parametrize(
+    ("function", "written"), [(flymotion.learn, {"out"}), (flymotion.detect, {"out", "overlay", "fields"})]
+)
+def test_functions_and_commands_have_the_same_options(function, written):
+    """An option is a parameter of the function, or of reading, with dashes; the command's own say what is written."""
+    command = {option.name: option for option in main.commands[function.__name__].params}
+    mine, reading = (inspect.signature(each).parameters for each in (function, flymotion.open_movie))
+    assert command.keys() - mine.keys() - reading.keys() == written
+    assert mine.keys() - command.keys() <= {"progress", "reading", "dense"}
+    for name, option in command.items():
+        assert isinstance(option, click.Argument) or option.opts == [f"--{name.replace('_', '-')}"]
+    given = main.commands[function.__name__].make_context("", ["some.mp4"]).params
+    defaults = {name: value for name, value in given.items() if name in mine and not command[name].required}
+    assert {name: mine[name].default for name in defaults} == defaults
+
+
 # Learning
 
 
 @pytest.mark.parametrize("folder", ["frames", "my frames", "été à Zürich"])
 def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folder):
     out = tmp_path / f"{folder} out" / "deep"
-    status, printed, err = run("learn", write_frames(folder), "--out", out, "--patch", 5, "--pairs", 500)
+    status, printed, err = run("learn", write_frames(folder), "--out", out, "--patch", 5, "--n-pairs", 500)
     assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
     assert sorted(os.listdir(out)) == ["filters.png", "model.npz"]
     assert f"{out / 'filters.png'}\n{out / 'model.npz'}\n" in printed
@@ -102,7 +124,7 @@ def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folde
 
 def test_learn_from_the_bundled_photographs(run, tmp_path):
     out = tmp_path / "learned"
-    status, printed, _ = run("learn", "bundled", "--out", out, "--pairs", 1000, "--components", 2, "--patch", 3)
+    status, printed, _ = run("learn", "bundled", "--out", out, "--n-pairs", 1000, "--n-components", 2, "--patch", 3)
     assert status == 0
     assert "(chance 50%)" in printed
     learner = saving.load(out / "model.npz")
@@ -113,7 +135,7 @@ def test_learn_from_the_bundled_photographs(run, tmp_path):
 def test_same_seed_same_files(run, write_frames, tmp_path):
     folder = write_frames()
     for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
-        assert run("learn", folder, "--out", tmp_path / name, "--patch", 5, "--pairs", 500, "--seed", seed)[0] == 0
+        assert run("learn", folder, "--out", tmp_path / name, "--patch", 5, "--n-pairs", 500, "--seed", seed)[0] == 0
     first, again, other = ((tmp_path / name / "model.npz").read_bytes() for name in "abc")
     assert again == first
     assert other != first
@@ -150,7 +172,7 @@ def test_one_frame_is_too_few(run, write_frames, tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(run, write_frames, tmp_path):
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "out"
-    assert_refused(*run("learn", write_frames(), "--out", out, "--patch", 5, "--pairs", 500), mentions=out)
+    assert_refused(*run("learn", write_frames(), "--out", out, "--patch", 5, "--n-pairs", 500), mentions=out)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +180,10 @@ def test_a_folder_that_cannot_be_made_is_named(run, write_frames, tmp_path):
     [
         (["learn"], "Missing argument 'SOURCE...'"),
         (["learn", "bundled", "--colour"], "No such option"),
-        (["learn", "bundled", "--components", "0"], "'--components'"),
+        (["learn", "bundled", "--n-components", "0"], "'--n-components'"),
         (["learn", "bundled", "--patch", "1"], "'--patch'"),
         (["learn", "bundled", "--seed", "-1"], "'--seed'"),
-        (["learn", "bundled", "--pairs", "many"], "'--pairs'"),
+        (["learn", "bundled", "--n-pairs", "many"], "'--n-pairs'"),
         (["learn", "bundled", "--out", __file__], "'--out'"),
         (["reproduce", "--seeds", "0"], "'--seeds'"),
         (["reproduce", "--quick"], "No such option"),

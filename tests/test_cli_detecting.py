@@ -80,7 +80,7 @@ def test_ctrl_c_ends_detection_with_what_there_is(run, video, tmp_path, monkeypa
 
 
 def test_detect_reads_the_part_that_is_asked_for(run, video, tmp_path):
-    reading = ("--start", "0.2s", "--stop", 25, "--stride", 2, "--crop", "0,64,0,100", "--downsample", 2)
+    reading = ("--start", "0.2s", "--stop", 25, "--stride", 2, "--crop", "0,64,0,100", "--scale", 2)
     status, _, err = run("detect", video, "--out", tmp_path, *reading)
     assert status == 0, err
     trace = read_trace(tmp_path / "global-motion.csv")
@@ -284,6 +284,7 @@ def shown_in_a_terminal(*arguments, seconds):
         stderr=theirs,
         env=os.environ | look | size,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where pytest runs in the background
     )
     signal.signal(signal.SIGINT, before)
     os.close(theirs)

@@ -21,7 +21,8 @@ from flymotion.learner.video_noise import (
 )
 from flymotion.similarity.features import outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.video.viewing import choose_scale, reduce, view
+from flymotion.video.luminance import area_averages
+from flymotion.video.viewing import choose_scale, view
 
 SIZE = 96
 
@@ -57,13 +58,18 @@ def make_patches(make_movie):
 
 
 @pytest.fixture(scope="module")
-def seen(make_movie):
+def looked(make_movie):
     return survey([make_movie()], 7, 0)
 
 
+@pytest.fixture(scope="module")
+def Z(looked):
+    return whitening(looked[1])
+
+
 @pytest.fixture
-def make_stream(seen):
-    return lambda **how: PatchStream(seen, whitening(seen.moments), **{"n_candidates": 300, "seed": 3} | how)
+def make_stream(looked, Z):
+    return lambda **how: PatchStream(looked[0], Z, **{"n_candidates": 300, "seed": 3} | how)
 
 
 def chosen(stream, parts):
@@ -81,19 +87,22 @@ def everything(stream, parts):
 # Scale and optics
 
 
-@pytest.mark.parametrize("factor", [1, 2, 3, 5])
-def test_reducing_is_the_mean_over_squares(factor):
-    frames = np.random.default_rng(0).integers(0, 256, (3, 17, 23)).astype(np.uint8)
-    height, width = 17 // factor, 23 // factor
-    squares = frames[:, : height * factor, : width * factor].reshape(3, height, factor, width, factor)
-    reduced = reduce(frames, factor)
-    assert reduced.dtype == np.float32
-    assert_allclose(reduced, squares.mean(axis=(2, 4)), rtol=1e-6)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1, 2, 3, 5])
+def test_area_averages_are_means_over_squares(scale, dtype):
+    frames = np.random.default_rng(0).integers(0, 256, (3, 17, 23)).astype(dtype)
+    height, width = 17 // scale, 23 // scale
+    squares = frames[:, : height * scale, : width * scale].reshape(3, height, scale, width, scale)
+    averages = area_averages(frames, scale)
+    assert averages.dtype == dtype
+    assert_allclose(averages, squares.mean(axis=(2, 4)), rtol=1e-6)
 
 
-def test_a_view_is_a_new_array_and_blurs_nothing_even():
-    frames = np.full((2, 20, 30), 7, dtype=np.float32)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_a_view_is_a_new_array_and_blurs_nothing_even(dtype):
+    frames = np.full((2, 20, 30), 7, dtype=dtype)
     seen = view(frames, 1)
+    assert seen.dtype == np.float32
     assert not np.shares_memory(seen, frames)
     assert_allclose(seen, 7, rtol=1e-6)
 
@@ -153,8 +162,8 @@ def test_more_noise_passes_less_of_the_fine_modes(make_movie):
     assert shares[-1] < 0.3
 
 
-def test_whitening_commutes_with_symmetries_and_takes_off_the_mean(seen):
-    Z = whitening(seen.moments).astype(float)
+def test_whitening_commutes_with_symmetries_and_takes_off_the_mean(Z):
+    Z = Z.astype(float)
     for way in symmetries(7):
         assert_allclose(Z[np.ix_(way, way)], Z, atol=1e-4 * np.abs(Z).max())
     assert_allclose(Z @ np.ones(49), 0, atol=1e-4 * np.abs(Z).max())
@@ -176,17 +185,16 @@ def test_moments_pool_by_their_numbers():
 
 def test_a_still_or_blank_video_is_all_finite():
     for movie in (np.zeros((4, 40, 40)), np.tile(np.random.default_rng(0).standard_normal((40, 40)), (4, 1, 1))):
-        looked = survey([movie], 5, 0)
+        looked, patches = survey([movie], 5, 0)
         assert looked.scale == 1
-        assert np.isfinite(whitening(looked.moments)).all()
-        assert len(chosen(PatchStream(looked, whitening(looked.moments)), [movie])) == 0
+        assert np.isfinite(whitening(patches)).all()
+        assert len(chosen(PatchStream(looked, whitening(patches)), [movie])) == 0
 
 
 # Selection and balance
 
 
-def test_what_moves_too_slowly_too_fast_or_without_contrast_is_left_out(make_patches, seen):
-    Z = whitening(seen.moments)
+def test_what_moves_too_slowly_too_fast_or_without_contrast_is_left_out(make_patches, Z):
     taken = [worthwhile(*make_patches(step=step), 5.0, Z).mean() for step in (0.05, 0.4, 3.0)]
     assert taken[0] == 0
     assert taken[1] > 0.4
@@ -267,9 +275,9 @@ def test_a_pool_shows_every_pair_once_in_every_guise_and_mixed(make_patches):
         assert not np.array_equal(change, changes[0])
 
 
-def test_whitened_before_or_after_guises_is_the_same(make_patches, seen):
+def test_whitened_before_or_after_guises_is_the_same(make_patches, Z):
     before, after = make_patches(40)
-    Z, which = whitening(seen.moments), np.arange(40) % 16
+    which = np.arange(40) % 16
     first, last = guise(before, after, which), whitened(FramePairs(before, after), Z)
     one, two = whitened(FramePairs(*first), Z), guise(last.before, last.after, which)
     assert_allclose(one.before, two[0], atol=1e-3)
@@ -291,7 +299,7 @@ def test_a_cut_is_never_a_pair(make_movie, make_stream):
 def test_held_out_frames_are_in_no_pair(make_movie):
     movie = make_movie(70)
     movie += 1000 * np.arange(70, dtype=np.float32)[:, None, None]  # each frame tells its number
-    looked = Survey(7, 1, 0.0, moments([make_movie()], 7, 0))
+    looked = Survey(7, 1, 0.0, movie[0])
     stream = PatchStream(looked, np.eye(49, dtype=np.float32) - 1 / 49, n_candidates=50)
     pairs = chosen(stream, [movie])
     assert (stream.n_pairs_seen, stream.n_candidates_seen, stream.n_chosen) == (69, 63 * 50, len(pairs))
@@ -311,6 +319,10 @@ def test_frames_that_are_not_finite_change_nothing(make_movie, make_stream):
         stream.push(bad)
     pairs = FramePairs.concatenate(before + stream.push(movie[5:]))
     assert_array_equal(pairs.before, chosen(make_stream(), [movie]).before)
+
+
+def test_the_last_frame_looked_at_is_kept_as_viewed(make_movie, looked):
+    assert_array_equal(looked[0].last, view(make_movie()[-1:], looked[0].scale)[0])
 
 
 def test_input_is_never_changed(make_movie, make_stream):
@@ -343,8 +355,8 @@ def test_streams_pickle(make_movie, make_stream, pickled):
 
 def test_one_way_motion_under_noise_teaches_all_four_directions(make_movie):
     movie = make_movie(30, step=0.4, smooth=(1, 2, 4), noise=2.0, way=(0.98, 0.2))
-    looked = survey([movie], 5, 0)
-    Z = whitening(looked.moments)
+    looked, patches = survey([movie], 5, 0)
+    Z = whitening(patches)
     pairs = everything(PatchStream(looked, Z, n_candidates=400), [movie])
     network = NonnegativeSimilarityMatching(4).fit(outer_products(pairs, "antisymmetric"))
     learned = Generators(network.generators_, (5, 5), Z)

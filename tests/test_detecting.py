@@ -12,18 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, shift
 from skimage.registration import phase_cross_correlation
 from sklearn.datasets import load_sample_image
 
-from flymotion import MotionLearner
+from flymotion import MotionLearner, learn
 from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, detection, fields, read_trace
 from flymotion.detecting.fields import MOST_BYTES
 from flymotion.detecting.trace import draw_trace
 from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
-from flymotion.learner import saving
-from flymotion.learner.sources import learn
+from flymotion.learner import probing, saving
 from flymotion.video import open_movie
 from flymotion.video.viewing import view
 
@@ -116,7 +115,7 @@ def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
 
 def test_velocities_are_in_pixels_of_the_source_whatever_is_reduced(make_moving):
     frames = np.stack(make_moving(4, (2, 0), (128, 192)))
-    whole, half = (list_of_copies(detect(frames, downsample=k)) for k in (1, 2))
+    whole, half = (list_of_copies(detect(frames, scale=k)) for k in (1, 2))
     assert half[0].field.velocity.shape == (2, 64, 96)
     for steps in (whole, half):
         assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
@@ -164,10 +163,13 @@ def test_a_model_looks_at_frames_as_it_learned_to(make_moving, learner):
 
 
 @pytest.fixture(scope="session")
-def learner():
-    """Detectors of photographs, as if they were of videos reduced by 2."""
-    learned = learn(["bundled"], components=4, patch=5, n_pairs=5000)
-    learned.scale_ = 2
+def learner(china):
+    """Detectors learned from a movie that moves by 1.2 pixels a frame, so that it was reduced by 2."""
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, 40)
+    places = np.cumsum(1.2 * np.stack([np.cos(angles), np.sin(angles)], axis=1), axis=0)
+    movie = np.stack([shift(china, place, order=1)[40:-40, 40:-40] for place in places])
+    learned = MotionLearner(vision="video", patch=5, random_state=0).fit(movie)
+    assert learned.scale_ == 2
     return learned
 
 
@@ -177,11 +179,17 @@ def test_a_model_file_is_its_learner(make_moving, learner, tmp_path):
     assert_allclose(of_file[0].responses, of_learner[0].responses, rtol=1e-6)
 
 
+def test_whether_a_model_has_directions_is_known_without_probing(make_moving, learner, pickled, monkeypatch):
+    fresh = pickled(learner).partial_fit(np.zeros((0, *learner.state_.vision.pixels)))
+    monkeypatch.setattr(probing, "render", lambda *how: pytest.fail("probed"))
+    assert len(detect(np.stack(make_moving(3)), model=fresh).angles) == 4
+
+
 def test_models_of_another_kind_are_refused(tmp_path):
     frames = np.zeros((2, *SIZE))
     flat = np.random.default_rng(0).random((1500, 5))
     line = saving.save(MotionLearner(2, warm_up=1000).fit(flat), tmp_path / "line.npz")
-    two = learn(["bundled"], components=2, patch=5, n_pairs=1000)
+    two = learn(["bundled"], n_components=2, patch=5, n_pairs=1000)
     unfitted = MotionLearner().partial_fit(np.random.default_rng(0).random((2, 30, 30)))
     other = tmp_path / "other.npz"
     np.savez(other, S=np.zeros((4, 25, 25)), R=np.eye(4))
@@ -304,7 +312,7 @@ def test_fields_are_written_as_they_are(make_moving, tmp_path, kind):
 
 def test_zarr_has_a_chunk_a_pair_and_says_what_it_holds(make_moving, tmp_path):
     pytest.importorskip("zarr")
-    found = detect(np.stack(make_moving(3)), downsample=2)
+    found = detect(np.stack(make_moving(3)), scale=2)
     with SINKS["zarr"](tmp_path / "fields.zarr", found) as sink:
         for step in found:
             sink.write(step)
@@ -352,7 +360,7 @@ def test_the_trace_of_real_video_is_that_of_registration(real_video, tmp_path):
         for step in found:
             table.write(step)
     measured = read_trace(tmp_path / "t.csv").translation[1:]
-    frames = list(open_movie(real_video, downsample=max(1, min(found.movie.shape) // 240)))
+    frames = list(open_movie(real_video, scale=max(1, min(found.movie.shape) // 240)))
     hann = np.outer(*(np.hanning(side) for side in frames[0].shape))
     windowed, whole = (registered(frames, window) for window in (hann, np.ones_like(hann)))
     sure = correlations(windowed, whole) > 0.9

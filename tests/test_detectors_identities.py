@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from detector_checks import DT, noise
 from numpy.testing import assert_allclose
 
 from flymotion.detectors import (
@@ -25,12 +26,10 @@ from flymotion.detectors.temporal import Delay, Gamma, GammaSlope, HighPass, Low
 from flymotion.stimuli import drifting_grating
 from flymotion.world.eyes import Line, acceptance_sigma
 
-DT = 0.01
-
 
 @pytest.fixture
 def make_movie():
-    return lambda *shape, seed=0: np.random.default_rng(seed).standard_normal(shape)
+    return noise
 
 
 @pytest.fixture

@@ -1,18 +1,16 @@
 """Equal in sum, unlike one by one (C16, C20): the claims at a small size, closed forms, and the figure."""
 
 import io
-from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from flymotion.claims import equivalence
-from flymotion.claims.equivalence import movies, singles, statements, sums
-from flymotion.claims.work import on_cores
+from flymotion.claims.equivalence import movies, singles, sums
+from flymotion.claims.running import run
 from flymotion.detectors import hassenstein_reichardt, learned, shared_non_delay, three_pixel
 from flymotion.detectors.temporal import Delay, LowPass
 from flymotion.generators import Generators, derivative_operator
-from flymotion.plots.equivalence import draw_equivalence
 from flymotion.world.eyes import Line
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Grating
@@ -24,8 +22,8 @@ BOTH = pytest.mark.parametrize("step", [Delay(0.05), LowPass(0.15)], ids=["delay
 
 
 @pytest.fixture(scope="module")
-def result():
-    return equivalence.run(SMALL)
+def found():
+    return run(equivalence.work(SMALL))
 
 
 @pytest.fixture
@@ -33,8 +31,8 @@ def make_movie():
     return lambda *shape, seed=0: np.random.default_rng(seed).standard_normal(shape)
 
 
-def test_claims_hold(result):
-    rows = equivalence.check(result)
+def test_claims_hold(found):
+    rows = list(equivalence.check(found, SMALL))
     assert [row for row in rows if row.holds is False] == []
     assert {row.id for row in rows if row.holds} == {
         "C16.identity", "C16.slope", "C16.learned", "C20.hrd", "C20.shared", "C20.learned", "C20.sums", "C20.theory",
@@ -43,24 +41,22 @@ def test_claims_hold(result):
     assert all(np.isfinite(row.value) for row in rows)
 
 
-def test_the_printed_boundary_is_not_the_rest(result):
-    assert result.fields.printed.min() > 0.1
+def test_the_printed_boundary_is_not_the_rest(found):
+    assert found["fields"].printed.min() > 0.1
 
 
 def test_quick_has_only_fewer_seeds():
-    full, quick = equivalence.Config(), equivalence.Config.quick()
-    differ = {f.name for f in fields(full) if getattr(full, f.name) != getattr(quick, f.name)}
-    assert differ == {"n_seeds"}
-    assert (len(equivalence.jobs(quick)), len(equivalence.jobs(full))) == (6, 30)
+    assert equivalence.QUICK == {"n_seeds": 2}
+    for config in (equivalence.Config(**equivalence.QUICK), equivalence.Config()):
+        assert {len(pieces) for pieces in equivalence.work(config).values()} == {config.n_seeds}
 
 
-def test_cores_give_the_same_in_the_same_order():
-    one, two = equivalence.run(TINY), equivalence.run(TINY, on_cores(2))
-    for part in ("singles", "fields", "learned"):
-        for a, b in zip(getattr(one, part), getattr(two, part), strict=True):
-            assert a.shape == b.shape
+def test_pieces_are_independent(backwards):
+    one, two = (run(equivalence.work(TINY), each) for each in (None, backwards))
+    for name in ("singles", "fields", "learned"):
+        for a, b in zip(one[name], two[name], strict=True):
             assert a.shape[0] == 2
-            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+            np.testing.assert_array_equal(a, b)
 
 
 # -- movies ------------------------------------------------------------------------------------------------------
@@ -94,10 +90,6 @@ def test_correlation_of_a_constant_is_0():
     assert movies.correlation(t, 3 + 0 * t) == 0
     assert movies.correlation(t, 3 + 1e-15 * t) == 0
     np.testing.assert_allclose(movies.correlation(t, 1 - 2 * t), -1, atol=1e-12)
-
-
-def test_largest_is_of_size_and_keeps_its_sign():
-    np.testing.assert_array_equal(movies.largest([[0.5, 0.1], [-0.7, 0.05]]), [-0.7, 0.1])
 
 
 # -- sums --------------------------------------------------------------------------------------------------------
@@ -202,7 +194,7 @@ def test_theory_of_gratings(relative):
 @BOTH
 def test_one_detector_on_a_grating_is_as_theory_says(step):
     cycle = 40
-    hrd, shared = singles._compare(movies.grating(9.0, cycle, 4), step, movies.SETTLED)
+    hrd, shared = singles._correlations(singles._outputs(movies.grating(9.0, cycle, 4), step, movies.SETTLED))
     assert hrd == 0
     np.testing.assert_allclose(shared, singles.shared_line_theory(step, cycle), atol=1e-9)
 
@@ -212,21 +204,13 @@ def test_the_hrd_is_compared_on_its_better_side():
     np.testing.assert_allclose(singles._correlations(outputs)[0], -1)
 
 
-def test_jobs_are_pieces_of_all_parts():
-    assert [piece.func for piece in equivalence.jobs(SMALL)] == [
-        statements.compare_singles,
-        statements.sum_fields,
-        statements.compare_learned,
-    ]
-
-
 # -- figure ------------------------------------------------------------------------------------------------------
 
 
-def test_figure_shows_one_of_each_and_sums(result):
-    figure = draw_equivalence(result)
+def test_figure_shows_one_of_each_and_sums(found):
+    figure = equivalence.figures(found, SMALL)["equivalence"]
     figure.savefig(io.BytesIO(), dpi=40)
     *panels, shares = figure.axes
     assert [len(axes.lines) for axes in panels] == [4, 4, 4, 4]
-    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), result.singles.outputs[0, 0, 0, 0])
-    np.testing.assert_array_equal(shares.lines[0].get_ydata(), equivalence.boundary_shares(result.fields)[0])
+    np.testing.assert_array_equal(panels[0].lines[1].get_ydata(), found["singles"].outputs[0, 0, 0, 0])
+    np.testing.assert_array_equal(shares.lines[0].get_ydata(), sums.boundary_shares(found["fields"])[0])

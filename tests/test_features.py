@@ -5,16 +5,16 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse.linalg import aslinearoperator, svds
 from sklearn.model_selection import KFold
 
 from flymotion.frames import FramePairs, pair_up
 from flymotion.similarity import features
-from flymotion.similarity.features import FEATURES, OuterProducts, Vectors, outer_products
+from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
+from flymotion.similarity.vectors import Vectors
 
 RANKS = [1, 2, 3]
 
-# Suppl. A, written out (Eqs. 22-25): x is the frame before, y the one after.
+# Eqs. 11, 23 and 24, written out: x is the frame before, y the one after.
 DENSE = {
     "change": lambda x, y: np.outer(y - x, x),
     "midpoint": lambda x, y: np.outer(y - x, x + y) / 2,
@@ -179,25 +179,6 @@ def test_folds_of_scikit_learn_split_samples(make_products):
 
 
 # Views
-
-
-@pytest.mark.parametrize("rank", RANKS)
-def test_linear_operator_is_chi(make_products, rank):
-    chi = make_products(9, rank=rank)
-    operator, dense = chi.linear_operator(), chi.dense()
-    a, theta = np.random.default_rng(0).standard_normal((12, 2)), np.random.default_rng(1).standard_normal((9, 2))
-    assert (operator.shape, operator.dtype) == ((9, 12), np.float64)
-    assert_allclose(operator @ a, dense @ a, atol=1e-12)
-    assert_allclose(operator @ a[:, 0], dense @ a[:, 0], atol=1e-12)
-    assert_allclose(operator.H @ theta, dense.T @ theta, atol=1e-12)
-    assert_allclose(operator.T @ theta[:, 0], dense.T @ theta[:, 0], atol=1e-12)
-
-
-def test_singular_values_need_no_dense_chi(make_products):
-    chi = make_products(30)
-    expected = np.linalg.svd(chi.dense(), compute_uv=False)[:3]
-    found = svds(aslinearoperator(chi.linear_operator()), k=3, return_singular_vectors=False, random_state=0)
-    assert_allclose(np.sort(found)[::-1], expected, rtol=1e-9)
 
 
 def test_dense_chi_above_the_limit_is_refused_with_its_size():

@@ -1,22 +1,21 @@
 """MotionLearner: any split of a stream, nothing learned from what is refused, and outputs with names and units."""
 
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.sources import BUNDLED, eye_movements, load_photographs
-from flymotion.learner.tiling import BATCH, BATCH_PIXELS
-from flymotion.similarity.features import outer_products
+from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing
+from flymotion.learner.intake import BATCH, BATCH_PIXELS
+from flymotion.learner.sources import eye_movements
 from flymotion.video import open_movie
-from flymotion.video.viewing import view
 from flymotion.world.eyes import Grid, Line
 from flymotion.world.motions import Translation
 from flymotion.world.rendering import render, sample_pairs
@@ -474,32 +473,119 @@ def test_velocity_does_not_depend_on_gain_or_offset_of_the_camera(learned, make_
     assert_allclose(learner.predict(2 * (movie - mean) + mean), learner.predict(movie), rtol=0.05)
 
 
-# Early vision known beforehand, as of videos
+def test_score_is_the_share_of_pairs_whose_direction_is_right(learned, make_photo_movie):
+    learner = learned("photographs")
+    rng = np.random.default_rng(0)
+    steps = Translation(0.3).steps(60, rng)
+    movie = make_photo_movie(steps)
+    movie = movie + 4 * rng.standard_normal(movie.shape)
+    pairs = FramePairs(*(frames[:, :7, :7] for frames in pair_frames(movie)), steps)
+    strongest = learner.directions_[learner.transform(pairs).argmax(axis=1)]
+    truth = np.degrees(np.arctan2(-steps[:, 1], steps[:, 0]))
+    right = np.abs((strongest - truth + 180) % 360 - 180) <= 45
+    assert learner.score(pairs) == right.mean() < 1
+    assert learner.score(movie, steps) > learner.score(pairs) > 0.3
+    assert learned("line").score(learned("line").state_.seen.known) == learned("line").direction_accuracy_
 
 
-def test_adopted_early_vision_is_looked_through(make_learner):
-    """Frames are reduced and blurred, then whitened by the given matrix, and divided by their contrast."""
-    learner = make_learner(4, patch=3, half_saturation=0.0, feature="antisymmetric")
-    Z = np.eye(9) - 1 / 9
-    learner.adopt(Z, (10, 12), 2)
-    pairs = FramePairs(*np.random.default_rng(0).standard_normal((2, 600, 9)))
-    learner.learn_seen(pairs)
-    movie = np.random.default_rng(1).standard_normal((3, 20, 24))
-    seen = view(movie, 2)
-    tiles = [seen[:, y : y + 3, x : x + 3].reshape(3, 9) @ Z for y in (0, 3, 6) for x in (0, 3, 6, 9)]
-    units = [[(a / c, b / c) for a, b in pairwise(tile) for c in [np.sqrt((a @ a + b @ b) / 18)]] for tile in tiles]
-    before, after = np.array(units).transpose(2, 1, 0, 3)  # of each pair of frames, tile by tile
-    chi = outer_products(FramePairs(before.reshape(-1, 9), after.reshape(-1, 9)), "antisymmetric")
-    expected = learner.network_.transform(chi).reshape(2, 12, 4).mean(axis=1)
-    assert_allclose(learner.transform(movie), expected, rtol=1e-3, atol=1e-5 * expected.max())
+def pair_frames(movie):
+    return movie[:-1], movie[1:]
 
 
-def test_adopting_needs_pairs_of_unit_contrast(make_learner):
-    with pytest.raises(ValueError, match=r"half_saturation is 1.0; expected 0"):
-        make_learner().adopt(np.eye(9), (10, 12), 1)
+def test_score_needs_the_motion_of_each_pair(learned, make_photo_movie):
+    movie = make_photo_movie(np.full((5, 2), 0.1))
+    with pytest.raises(ValueError, match="the motion is not known; expected y, or pairs that know theirs"):
+        learned("photographs").score(movie)
+    for motion in (np.zeros((6, 2)), np.zeros(5)):
+        with pytest.raises(ValueError, match=r"the motion has shape \(\d, \d\); expected \(5, 2\)"):
+            learned("photographs").score(movie, motion)
 
 
-def test_probes_of_frames_of_several_sizes_are_cut_alike(make_learner):
-    learner = make_learner(4, patch=3, half_saturation=0.0).adopt(np.eye(9), (10, 12), 1)
-    learner.probe_with([np.zeros((10, 12)), np.zeros((14, 8))])
-    assert [frame.shape for frame in learner._kept] == [(10, 8), (10, 8)]
+# Names, found out once
+
+
+@pytest.fixture
+def no_probes(monkeypatch):
+    """Let probing fail."""
+    monkeypatch.setattr(probing, "render", lambda *how: pytest.fail("probed"))
+
+
+def test_what_motions_there_are_is_known_without_probing(make_movie, make_learner, no_probes):
+    assert make_learner().fit(make_movie(60)).motions_ == (("right", "left"),)
+    learner = make_learner(4, patch=3).fit(make_movie(60, (8, 9)))
+    assert learner.motions_ == (("right", "left"), ("down", "up"))
+    assert not hasattr(make_learner(), "directions_")
+    assert not hasattr(make_learner().partial_fit(make_movie(5)), "directions_")
+
+
+@pytest.mark.parametrize(
+    ("n", "names"), [(1, (("near", "far"),)), (2, (("right", "left"), ("near", "far"))), (3, None)], ids=str
+)
+def test_motions_that_are_no_translations_have_no_directions(make_movie, make_learner, no_probes, n, names):
+    before, after = pair_frames(make_movie(60))
+    motion = np.random.default_rng(0).normal(size=(59, n))
+    learner = make_learner().fit(FramePairs(before, after, motion, names))
+    assert not hasattr(learner, "directions_")
+    with pytest.raises(AttributeError, match="other motions than translations; see labels_ and ways_"):
+        learner.directions_  # noqa: B018
+    assert learner.ways_.shape == (2, n) and len(learner.labels_) == 2
+
+
+def test_names_and_units_are_found_out_once_and_kept_until_more_is_learned(make_movie, make_learner, monkeypatch):
+    movie, rendered, render = make_movie(60), [], probing.render
+    monkeypatch.setattr(probing, "render", lambda *how: (rendered.append(how), render(*how))[1])
+    learner = make_learner().fit(movie)
+    assert rendered == []
+    for _ in range(2):
+        assert hasattr(learner, "directions_")
+        learner.gain_, learner.direction_accuracy_, learner.labels_, learner.predict(movie)
+    n = len(rendered)
+    assert n == len(learner.state_.seen.frames)
+    learner.partial_fit(movie[:10])
+    assert len(learner.labels_) == len(learner.gain_) == 2
+    assert len(rendered) == n + len(learner.state_.seen.frames)
+
+
+# scikit-learn
+
+
+FRAMES = "a movie of n frames has n - 1 pairs, which depend on the frames' order"
+OWN = "what is no movie is refused by the one check of frames, in words of its own"
+NOT_FOR_MOVIES = {
+    "check_fit_score_takes_y": FRAMES,
+    "check_pipeline_consistency": FRAMES,
+    "check_transformer_data_not_an_array": FRAMES,
+    "check_transformer_general": FRAMES,
+    "check_methods_sample_order_invariance": FRAMES,
+    "check_methods_subset_invariance": FRAMES,
+    "check_fit2d_1sample": FRAMES,
+    "check_n_features_in_after_fitting": "frames may be larger than a patch; what holds none is refused in pixels",
+    "check_complex_data": OWN,
+    "check_dtype_object": OWN,
+    "check_estimators_empty_data_messages": OWN,
+    "check_estimator_sparse_tag": OWN,
+    "check_estimator_sparse_array": OWN,
+    "check_estimator_sparse_matrix": OWN,
+    "check_fit2d_predict1d": OWN,
+}
+
+
+@parametrize_with_checks([MotionLearner(2)], expected_failed_checks=lambda learner: NOT_FOR_MOVIES)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((5, 3), complex), np.zeros((5, 3), object), csr_array((5, 3))], ids=str)
+def test_what_is_no_movie_is_refused_all_the_same(wrong):
+    with pytest.raises(TypeError, match="expected real numbers"):
+        MotionLearner().fit(wrong)
+
+
+def test_outputs_are_named_by_their_labels(make_movie, make_learner):
+    pd = pytest.importorskip("pandas")
+    movie = make_movie()
+    learner = make_learner().set_output(transform="pandas")
+    table = learner.fit_transform(movie)
+    assert isinstance(table, pd.DataFrame)
+    assert list(table.columns) == list(learner.get_feature_names_out()) == learner.labels_
+    assert_array_equal(table, make_learner().fit(movie).transform(movie))

@@ -15,14 +15,12 @@ from PIL import Image
 from scipy.ndimage import zoom
 
 from flymotion.frames import FramePairs
-from flymotion.learner import watching
-from flymotion.learner.corpus import worthwhile
-from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.probing import shifted
+from flymotion.learner import MotionLearner, video_vision
+from flymotion.learner.corpus import PatchStream, worthwhile
+from flymotion.learner.probing import probes, shifted
 from flymotion.learner.saving import load, save
 from flymotion.learner.sources import BUNDLED, PHOTO_SHIFT, describe, eye_movements, learn, load_photographs
 from flymotion.learner.video_noise import contrasts
-from flymotion.learner.watching import learn_videos
 from flymotion.similarity.features import outer_products
 from flymotion.video import VideoError, open_movie, read_movie
 from flymotion.video.viewing import view
@@ -201,7 +199,7 @@ def moved():
 
 
 def learned_from(*movies, n_pairs=20_000, patch=5, seed=0, **how):
-    return learn_videos([open_movie(movie) for movie in movies], 4, patch, n_pairs, seed, **how)
+    return learn([open_movie(movie) for movie in movies], patch=patch, n_pairs=n_pairs, seed=seed, **how)
 
 
 def assert_learned(learner, least=0.8):
@@ -226,12 +224,6 @@ def test_noise_is_what_a_plain_learner_learns_and_it_is_warned_of(moved, write_v
         MotionLearner(4, patch=5).fit(open_movie(path))
 
 
-def test_a_learner_of_videos_takes_no_single_frames(moved):
-    learner = learned_from(moved(20), n_pairs=2000)
-    with pytest.raises(ValueError, match="has learned from video; learn anew from all of it"):
-        learner.partial_fit(moved(20))
-
-
 def test_files_of_two_sizes_and_scales_are_one_corpus_in_any_order(moved, tmp_path):
     near, far = moved(40), zoom(moved(24, 40, 50, seed=1), (1, 4, 4), order=1)
     for movies, scales in [((near, far), (1, 4)), ((far, near), (4, 1))]:
@@ -245,14 +237,8 @@ def test_files_of_two_sizes_and_scales_are_one_corpus_in_any_order(moved, tmp_pa
 
 def test_movies_are_read_in_turns_in_proportion_to_their_lengths(moved, monkeypatch):
     read = []
-    in_turns = watching._in_turns
-
-    def recorded(videos, n_pairs):
-        for video, batch in in_turns(videos, n_pairs):
-            read.append(videos.index(video))
-            yield video, batch
-
-    monkeypatch.setattr(watching, "_in_turns", recorded)
+    push = PatchStream.push
+    monkeypatch.setattr(PatchStream, "push", lambda stream, frames: (read.append(stream.seed), push(stream, frames))[1])
     learned_from(moved(128), moved(32, seed=1), n_pairs=3000)
     assert sorted(read) == [0] * 8 + [1] * 2
     assert 1 in read[:2] and 1 in read[3:8]
@@ -263,26 +249,24 @@ def test_no_file_is_forgotten_or_drowned(moved):
     one, other = moved(64), moved(64, seed=1)
     both, first, last = (learned_from(*movies, n_pairs=60_000) for movies in ((one, other), (one,), (other,)))
     for alone in (first, last):
-        probes = alone._probe_pairs()
-        assert right_directions(both, probes) > right_directions(alone, probes) - 0.05
+        pairs = probes(alone.state_.seen, (5, 5), 0)
+        assert right_directions(both, pairs) > right_directions(alone, pairs) - 0.05
 
 
 @pytest.mark.parametrize("n_ahead", [1, 3])
 def test_threads_change_nothing_of_what_is_learned(moved, monkeypatch, n_ahead):
     movies = moved(40), moved(30, seed=1)
     learner = learned_from(*movies, n_pairs=6000)
-    monkeypatch.setattr(watching, "N_AHEAD", n_ahead)
+    monkeypatch.setattr(video_vision, "N_AHEAD", n_ahead)
     assert_array_equal(learned_from(*movies, n_pairs=6000).network_.S_, learner.network_.S_)
-    monkeypatch.setattr(watching, "ahead", lambda steps, n: steps)
+    monkeypatch.setattr(video_vision, "ahead", lambda steps, n: steps)
     assert_array_equal(learned_from(*movies, n_pairs=6000).network_.S_, learner.network_.S_)
 
 
 def test_repeated_frames_are_left_out(moved):
     """A converter of frame rates has doubled every frame."""
     doubled = np.repeat(moved(30), 2, axis=0)
-    once, twice = (
-        learn_videos([open_movie(movie, duplicates="drop")], 4, 5, 6000, 0) for movie in (moved(30), doubled)
-    )
+    once, twice = (learn(open_movie(movie, duplicates="drop"), patch=5, n_pairs=6000) for movie in (moved(30), doubled))
     assert twice.n_pairs_seen_ == once.n_pairs_seen_ == 29
     assert twice.watched_[0].share == pytest.approx(once.watched_[0].share, abs=0.02)
 
@@ -300,7 +284,7 @@ def test_a_live_source_is_read_once_and_wholly(moved, write_video, tmp_path):
 
 def test_an_endless_source_is_read_until_there_are_enough_pairs(moved):
     endless = replace(open_movie(moved(128)), live=True, n_frames_estimate=None)
-    learner = learn_videos([endless], 4, 5, 2000, 0)
+    learner = learn(endless, patch=5, n_pairs=2000)
     assert learner.n_pairs_seen_ < 64
     assert learner.network_.n_samples_seen_ >= 2000
 
@@ -311,7 +295,7 @@ def test_a_part_of_a_movie_can_be_read(write_images, moved, reading, n_pairs):
 
 
 def test_the_command_says_what_was_learned_from_and_warns(run, write_images, moved, monkeypatch, tmp_path):
-    command = ["learn", write_images(moved(40)), "--patch", 5, "--pairs", 30_000, "--out", tmp_path / "out"]
+    command = ["learn", write_images(moved(40)), "--patch", 5, "--n-pairs", 30_000, "--out", tmp_path / "out"]
     status, printed, err = run(*command)
     assert (status, err) == (0, "")
     words = " ".join(printed.split())
@@ -385,7 +369,7 @@ def optimal_cosines(learner, frames, *, chosen):
     median = np.median(contrasts(pairs.before, pairs.after))
     worth = worthwhile(pairs.before, pairs.after, median, learner.whitening_.matrix_)
     pairs = pairs[worth | (not chosen)]
-    chi = outer_products(learner._see(pairs))
+    chi = outer_products(learner.state_.vision.see(pairs))
     x, y = chi.accumulate(pairs.motion.astype(chi.dtype))
     pixels = np.arange(81).reshape(9, 9)
     mirrored, upside_down, transposed = (way.ravel() for way in (pixels[:, ::-1], pixels[::-1], pixels.T))

@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.ndimage import gaussian_filter, shift
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner import saving
-from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.saving import FORMAT, ModelError, load, save
+from flymotion.learner import ModelError, MotionLearner, load, save, saving
+from flymotion.learner.saving import FORMAT
 
 
 @pytest.fixture
@@ -69,6 +69,25 @@ def header_of(content):
     return json.loads(np.load(io.BytesIO(content))["header"].tobytes())
 
 
+def as_first_written(path):
+    """Rewrite a file as those of the first version were, which held less, most of all of video."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(arrays.pop("header").tobytes())
+    feature, patch = header.pop("feature"), header.pop("vision")["patch"]
+    header["params"] |= {"feature": feature, "patch": patch}
+    header["params"].pop("vision")
+    header["params"] |= {} if header["scale"] is None else {"half_saturation": 0.0}
+    for name in {"n_patches", "warm_up", "streams", "cuts", "n_shown"} & header.keys():
+        header.pop(name)
+    arrays |= {"kept": arrays.get("kept", arrays.get("held_out0"))}
+    later = {"looked0", "held_out0", "contrast0", "last0"}
+    header["names"] = header.get("names")
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, header=text, **{name: array for name, array in arrays.items() if name not in later})
+    return path
+
+
 # Going on
 
 
@@ -121,6 +140,32 @@ def test_known_motion_is_kept(make_learner, make_movie, content, tmp_path, seen)
     assert_array_equal(loaded.directions_, learner.directions_)
 
 
+@pytest.mark.parametrize("seen", [1, 10, 100, 600])
+def test_the_first_files_go_on_to_the_bit(make_learner, make_movie, tmp_path, seen):
+    movie = make_movie(700)
+    path = tmp_path / "model.npz"
+    learner = make_learner().partial_fit(movie[:seen])
+    save(learner, path)
+    loaded = load(as_first_written(path))
+    for each in (learner, loaded):
+        each.partial_fit(movie[seen:]).finish()
+    assert_array_equal(loaded.network_.S_, learner.network_.S_)
+    assert_array_equal(loaded.gain_, learner.gain_)
+
+
+def test_the_first_files_of_video_answer_and_do_not_go_on(tmp_path):
+    noise = np.random.default_rng(0).standard_normal((40, 80))
+    movie = 20 * np.stack([shift(gaussian_filter(noise, 2), (0, 0.4 * t)) for t in range(40)])[:, :, 20:-5]
+    learner = MotionLearner(vision="video", patch=5, random_state=0).fit(movie)
+    loaded = load(as_first_written(save(learner, tmp_path / "model.npz")))
+    assert (loaded.vision, loaded.scale_, loaded.n_pairs_seen_) == ("video", learner.scale_, 39)
+    assert loaded.labels_ == learner.labels_
+    assert_array_equal(loaded.gain_, learner.gain_)
+    assert_array_equal(loaded.predict(movie), learner.predict(movie))
+    with pytest.raises(ValueError, match="does not hold what learning from video goes on from; learn anew"):
+        loaded.partial_fit(movie)
+
+
 STATES = [(5, 5), (np.int64(5), 5), (None, None), (np.random.default_rng(5), None), (np.random.RandomState(5), None)]
 
 
@@ -131,7 +176,7 @@ def test_parameters_come_back(make_learner, make_movie, tmp_path, state, kept):
     learner = make_learner(np.int64(2), **how).fit(make_movie())
     loaded = load(save(learner, tmp_path / "model"))
     assert loaded.get_params() == learner.get_params() | {"random_state": kept}
-    assert loaded.seed_ == learner.seed_
+    assert loaded.state_.seed == learner.state_.seed
 
 
 def test_files_hold_plain_arrays_and_a_json_header_alone(write_model):

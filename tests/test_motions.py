@@ -11,7 +11,7 @@ from flymotion.generators.analytic import interior
 from flymotion.generators.theory import population
 from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 from flymotion.world.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
-from flymotion.world.rendering import moved, render, sample_pairs
+from flymotion.world.rendering import render, sample_pairs, stepped_pairs
 from flymotion.world.scenes import (
     Bar,
     Edge,
@@ -48,7 +48,7 @@ def at_rest(motion, n=1):
 def numerical_change(scene, eye, motion, parameter, poses, h=1e-3):
     """Derivative of the rendered frames in one parameter."""
     step = h * np.eye(len(motion.flows))[[parameter]]
-    forth, back = (moved(scene, eye, motion, poses, np.repeat(s * step, len(poses), 0)).after for s in (1, -1))
+    forth, back = (stepped_pairs(scene, eye, motion, poses, np.repeat(s * step, len(poses), 0)).after for s in (1, -1))
     return (forth - back).reshape(len(poses), -1) / (2 * h)
 
 
@@ -166,7 +166,7 @@ def test_impossible_motions_are_refused(make, message):
 def test_content_that_turns_is_the_scene_turned():
     """A horizontal grating turned a quarter counter-clockwise is a vertical one."""
     eye, turn = Grid(5, 5), Rotation(90.0)
-    pairs = moved(Grating(4.0, angle=0.0, phase=0.3, ndim=2), eye, turn, at_rest(turn), np.array([[90.0]]))
+    pairs = stepped_pairs(Grating(4.0, angle=0.0, phase=0.3, ndim=2), eye, turn, at_rest(turn), np.array([[90.0]]))
     upright = render(Grating(4.0, angle=90.0, phase=0.3, ndim=2), eye, [[0.0, 0.0]])
     assert_allclose(pairs.after, upright, atol=1e-12)
     assert_allclose(pairs.after[0], np.rot90(pairs.before[0]), atol=1e-12)
@@ -175,7 +175,7 @@ def test_content_that_turns_is_the_scene_turned():
 def test_content_that_grows_is_seen_through_the_same_optics():
     """A grating zoomed is one of a longer wavelength, blurred as such and not as the shorter one was."""
     eye, zoom = Grid(4, 6, sigma=0.8), Zoom(1.0)
-    pairs = moved(Grating(4.0, ndim=2), eye, zoom, at_rest(zoom), np.array([[0.5]]))
+    pairs = stepped_pairs(Grating(4.0, ndim=2), eye, zoom, at_rest(zoom), np.array([[0.5]]))
     assert_allclose(pairs.after, render(Grating(4.0 * np.exp(0.5), ndim=2), eye, [[0.0, 0.0]]), atol=1e-12)
 
 
@@ -183,7 +183,7 @@ def test_content_that_grows_is_seen_through_the_same_optics():
 def test_edges_and_bars_turn_with_the_content(scene):
     eye, turn = Hexagon(2), Rotation(90.0)
     turned = type(scene)(**{**vars(scene), "angle": scene.angle + 20})
-    after = moved(scene, eye, turn, at_rest(turn), np.array([[20.0]])).after
+    after = stepped_pairs(scene, eye, turn, at_rest(turn), np.array([[20.0]])).after
     assert_allclose(after, render(turned, eye, [[0.0, 0.0]]), atol=1e-12)
 
 
@@ -197,7 +197,7 @@ def test_a_turned_spherical_eye_sees_the_scene_turned_back():
     eye, turn = Sphere.evenly(50, 5.0), Turn(30.0)
     scene = SphericalNoise(20.0, random_state=0)
     omega = np.array([[10.0, -5.0, 20.0]])
-    after = moved(scene, eye, turn, at_rest(turn), omega).after
+    after = stepped_pairs(scene, eye, turn, at_rest(turn), omega).after
     directions = Turned.from_rotvec(omega[0], degrees=True).apply(np.array(eye.positions))
     assert_allclose(after[0], scene.sample(directions, 5.0), atol=1e-10)
 

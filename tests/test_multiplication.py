@@ -7,8 +7,8 @@ import pytest
 
 from flymotion.claims import multiplication
 from flymotion.claims.multiplication import STIMULI, UNITS, Config, shares
+from flymotion.claims.running import run
 from flymotion.detectors import gruntman
-from flymotion.plots.multiplication import draw_products
 from flymotion.world.eyes import Line
 
 SMALL = Config(n_seeds=1, n_speeds=50)
@@ -16,8 +16,8 @@ SQUARED = list(UNITS).index("squared")
 
 
 @pytest.fixture(scope="module")
-def result():
-    return multiplication.run(SMALL)
+def found():
+    return run(multiplication.work(SMALL))
 
 
 @pytest.fixture
@@ -27,40 +27,40 @@ def inputs():
     return np.concatenate([right + np.array([0.5, 0.5, -0.5]), left + np.array([-0.5, 0.5, -0.5])])
 
 
-def test_rows_only_report(result):
-    rows = multiplication.check(result)
+def test_rows_only_report(found):
+    rows = list(multiplication.check(found, SMALL))
     assert {row.holds for row in rows} == {None}
     assert len({row.id for row in rows}) == len(rows) == 3 * len(UNITS) * len(STIMULI)
     assert all(row.id.startswith("C31.") and np.isfinite(row.value) for row in rows)
     assert {row.seeds for row in rows} == {0, SMALL.n_seeds}
 
 
-def test_the_difference_of_two_squared_sums_is_the_product(result):
+def test_the_difference_of_two_squared_sums_is_the_product(found):
     """(f + g - f')^2 - (f' + g - f)^2 = 4 g (f - f'), at every moment (Gruntman's unit and half a wave are not)."""
-    for found in result.shares.values():
-        np.testing.assert_allclose(found.alone[0, SQUARED, 1], 1, rtol=1e-12)
-        np.testing.assert_allclose(found.quadratic[0, SQUARED], 1, rtol=1e-12)
-        assert (np.delete(found.alone[0, :, 1], SQUARED) < 0.9).all()
+    for of_stimulus in found.values():
+        np.testing.assert_allclose(of_stimulus.alone[..., SQUARED, 1], 1, rtol=1e-12)
+        np.testing.assert_allclose(of_stimulus.quadratic[..., SQUARED, :], 1, rtol=1e-12)
+        assert (np.delete(of_stimulus.alone[..., 1], SQUARED, axis=-1) < 0.9).all()
 
 
-def test_the_product_makes_all_direction_selectivity_of_squared_sums_for_gratings(result):
+def test_the_product_makes_all_direction_selectivity_of_squared_sums_for_gratings(found):
     """Squares have the same mean both ways; products do not."""
-    found = result.shares["gratings"]
-    np.testing.assert_allclose(found.made[0, SQUARED], found.selectivity[0, SQUARED], rtol=1e-3)
-    assert found.selectivity[0, SQUARED] > 0.5
+    gratings = found["gratings"]
+    np.testing.assert_allclose(gratings.made[SQUARED], gratings.selectivity[SQUARED], rtol=1e-3)
+    assert gratings.selectivity[SQUARED] > 0.5
 
 
-def test_most_of_the_direction_selectivity_of_a_rectified_sum_is_the_product(result):
-    for found in result.shares.values():
-        assert 0.5 < found.made[0, 0] / found.selectivity[0, 0] < 1
+def test_most_of_the_direction_selectivity_of_a_rectified_sum_is_the_product(found):
+    for made, selectivity in ((each.made[..., 0], each.selectivity[..., 0]) for each in found.values()):
+        assert ((0.5 < made / selectivity) & (made / selectivity < 1)).all()
 
 
 def test_conductances_hardly_multiply_at_low_contrast():
-    faint = multiplication.run(Config(n_seeds=1, n_speeds=4, noise_contrast=1e-3, contrasts=(1e-3,)))
+    faint = run(multiplication.work(Config(n_seeds=1, n_speeds=4, noise_contrast=1e-3, contrasts=(1e-3,))))
     unit = list(UNITS).index("gruntman")
-    for found in faint.shares.values():
-        assert found.single[0, unit] < 1e-6
-        assert found.quadratic[0, unit, 0] > 1 - 1e-6
+    for found in faint.values():
+        assert (found.product[..., unit, 0] < 1e-6).all()
+        assert (found.quadratic[..., unit, 0] > 1 - 1e-6).all()
 
 
 def test_conductances_are_read_from_voltages():
@@ -104,18 +104,20 @@ def test_the_share_is_that_of_the_variance():
 
 
 def test_noise_differs_by_seed_and_gratings_have_none(pickled):
-    jobs = pickled(multiplication.jobs(Config(n_seeds=2, n_speeds=5)))
-    _, one, other = (job().single for job in jobs)
+    work = pickled(multiplication.work(Config(n_seeds=2, n_speeds=5)))
+    assert callable(work["gratings"])
+    one, other = (piece().product for piece in work["noise"])
     assert not np.array_equal(one, other)
-    np.testing.assert_array_equal(one, jobs[1]().single)
+    np.testing.assert_array_equal(one, work["noise"][0]().product)
 
 
 def test_quick_is_fewer_seeds():
-    assert Config.quick() == Config(n_seeds=2) != Config()
+    assert multiplication.QUICK == {"n_seeds": 2}
+    assert Config(n_seeds=2) != Config()
 
 
-def test_products_are_drawn_as_bars_of_every_unit(result):
-    figure = draw_products(result)
+def test_products_are_drawn_as_bars_of_every_unit(found):
+    figure = multiplication.figures(found, SMALL)["products"]
     figure.savefig(io.BytesIO(), dpi=40)
     assert [axes.get_title() for axes in figure.axes] == list(STIMULI.values())
     assert all(len(axes.patches) == 3 * len(UNITS) for axes in figure.axes)

@@ -8,7 +8,6 @@ from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.optima import (
     cross_term,
     descend,
-    filters_of,
     lyapunov,
     offline_sm,
     optimal_synapses,
@@ -104,17 +103,11 @@ def test_more_outputs_than_the_rank_of_the_samples_are_zero():
 
 def test_filters_of_the_optimum_are_the_principal_components():
     chi = samples()
-    filters = filters_of(offline_sm(chi.gram(), 3), chi).reshape(3, -1)
+    W, M = optimal_synapses(offline_sm(chi.gram(), 3), chi)
+    filters = W.reshape(3, -1) / np.diag(M)[:, None]  # Eq. 16
     components = OuterProductPCA(3).fit(chi).components_
     signs = np.sign((filters * components).sum(axis=1, keepdims=True))
     np.testing.assert_allclose(filters * signs, components, atol=1e-9)
-
-
-def test_filters_of_unused_outputs_are_zero():
-    theta = np.column_stack([outputs()[:, 0], np.zeros(60)])
-    filters = filters_of(theta, samples().dense())
-    assert filters.shape == (2, 16)
-    np.testing.assert_array_equal(filters[1], 0)
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -1,5 +1,6 @@
 """Motion drawn into frames, and the videos of it."""
 
+from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -11,9 +12,10 @@ from sklearn.datasets import load_sample_image
 from flymotion.detecting import Detection, detect
 from flymotion.detecting.overlay import MODES, Overlay, OverlayVideo, drawing, marks
 from flymotion.detecting.overlay.colours import RoundScale, hues, legend
-from flymotion.detecting.overlay.pooling import means, pooled_velocity, preferred
 from flymotion.field import Field
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion
+from flymotion.field.outputs import mean_velocity, preferred_directions
+from flymotion.video.luminance import area_averages, cell_averages
 
 ANGLES = np.arange(4) * 90.0
 
@@ -151,20 +153,30 @@ def test_velocities_are_pooled_by_confidence():
     velocity[0, :2, :2] = [[8, 2], [2, 2]]
     confidence = np.zeros((4, 4), np.float32)
     confidence[:2, :2] = [[0, 1], [1, 0.5]]
-    pooled, weight = pooled_velocity(Field(None, None, velocity, confidence), 2)
+    pooled, weight = mean_velocity(Field(None, None, velocity, confidence), partial(area_averages, scale=2))
     assert pooled[0, 0, 0] == 2 and weight[0, 0] == 2.5 / 4 and pooled[0, 1, 1] == 0
 
 
 def test_responses_add_up_to_a_direction():
-    angles, strength = preferred(np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), ANGLES)
+    angles, strength = preferred_directions(np.array([[3.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), ANGLES)
     assert_allclose(angles, [45, 180], atol=1e-4)
     assert_allclose(strength, [np.hypot(3, 3), 1], rtol=1e-6)
 
 
 def test_means_are_those_of_cells():
     planes = np.random.default_rng(0).random((2, 7, 9))
-    assert_allclose(means(planes, 3)[1, 1, 2], planes[1, 3:6, 6:9].mean())
-    assert means(planes, 3).shape == (2, 2, 3)
+    assert_allclose(area_averages(planes, 3)[1, 1, 2], planes[1, 3:6, 6:9].mean())
+    assert area_averages(planes, 3).shape == (2, 2, 3)
+
+
+def test_cells_share_all_pixels_or_pixels_are_shared():
+    planes = np.random.default_rng(2).random((2, 6, 9))
+    assert_allclose(cell_averages(planes, (2, 3)), area_averages(planes, 3))
+    uneven = cell_averages(planes, (4, 2))
+    assert_allclose(uneven[0, 1, 1], planes[0, 1:3, 4:].mean())
+    assert_allclose(
+        cell_averages(planes[:, :1, :2], (2, 4))[0], planes[0, :1, [0, 0, 1, 1]].reshape(1, 4).repeat(2, axis=0)
+    )
 
 
 # -- videos ------------------------------------------------------------------------------------------------------------
@@ -221,14 +233,14 @@ def test_a_video_that_is_broken_off_can_be_played(make_moving, tmp_path):
 def test_the_inset_says_what_was_measured_and_points_there(monkeypatch):
     assert marks._lines(GlobalMotion(1, -2, 0.3, 0.004, 1)) == ["x +1.00  y -2.00 px", "rot +0.30°  loom +0.0040"]
     drawn = []
-    monkeypatch.setattr(marks, "draw_arrows", lambda draw, places, arrows, step: drawn.append(arrows[0]))
+    monkeypatch.setattr(marks, "paint_arrows", lambda draw, places, arrows, step: drawn.append(arrows[0]))
     marks.add_inset(marks.grey(np.zeros((240, 320))), GlobalMotion(3.0, -4.0, 0, 0, 1), 10.0)
     assert_allclose(drawn[0] / np.hypot(*drawn[0]), (0.6, -0.8))
 
 
 def test_an_arrow_at_the_end_of_the_scale_is_as_long_as_the_legends(monkeypatch):
     drawn = []
-    monkeypatch.setattr(drawing, "draw_arrows", lambda draw, places, arrows, step: drawn.append((arrows, step)))
+    monkeypatch.setattr(drawing, "paint_arrows", lambda draw, places, arrows, step: drawn.append((arrows, step)))
     overlay = Overlay("arrows", ANGLES)
     overlay.speeds.update([5.0])
     overlay.draw(detection((0.0, 5.0), size=(720, 960)))

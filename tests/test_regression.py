@@ -1,7 +1,6 @@
 """Velocity as ridge regression and as correlation (C15, C33): the claims, and the theory that they rest on."""
 
 import io
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -9,17 +8,19 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from flymotion.claims import regression
+from flymotion.claims.running import run
 from flymotion.claims.worlds import WORLDS
 from flymotion.generators import Operators, derivative_operator
-from flymotion.plots.regression import draw_regression
 
 L1 = WORLDS["L1"]
 
+ONE = regression.Config(n_seeds=1)
+
 
 @pytest.fixture(scope="module")
-def result():
+def found():
     """One seed of the full size."""
-    return regression.run(regression.Config(n_seeds=1))
+    return run(regression.work(ONE))
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +39,8 @@ def variance_of():
     return lambda snr: float(regression._covariance(1)[0, 0] * 10 ** (-snr / 10))
 
 
-def test_claims_hold(result):
-    rows = regression.check(result)
+def test_claims_hold(found):
+    rows = list(regression.check(found, ONE))
     assert [row for row in rows if row.holds is False] == []
     assert {row.id.partition(".")[0] for row in rows} == {"C15", "C33"}
     assert len({row.id for row in rows}) == len(rows)
@@ -47,14 +48,17 @@ def test_claims_hold(result):
 
 
 def test_quick_has_only_fewer_seeds():
-    full, quick = regression.Config(), regression.Config.quick()
-    assert {f.name for f in fields(full) if getattr(full, f.name) != getattr(quick, f.name)} == {"n_seeds"}
-    assert len(regression.jobs(quick)) < len(regression.jobs(full))
+    assert regression.QUICK == {"n_seeds": 2}
+    for config in (regression.Config(**regression.QUICK), regression.Config()):
+        assert {name: len(pieces) for name, pieces in regression.work(config).items()} == {
+            "minimum": config.n_seeds,
+            "errors": config.n_seeds,
+        }
 
 
-def test_jobs_are_independent_and_repeatable(pickled):
-    job = regression.jobs(regression.Config(n_seeds=2, n_pairs=200, n_test=200, snrs=(10.0,)))[-1]
-    first, again = job(), pickled(job)()
+def test_pieces_are_independent_and_repeatable(pickled):
+    piece = regression.work(regression.Config(n_seeds=2, n_pairs=200, n_test=200, snrs=(10.0,)))["errors"][-1]
+    first, again = piece(), pickled(piece)()
     np.testing.assert_array_equal(first.correlation, again.correlation)
     np.testing.assert_array_equal(first.bayes, again.bayes)
 
@@ -85,9 +89,9 @@ def test_terms_are_those_of_operators_estimate(make_pairs):
     assert_allclose(products / (1.3 * sizes), estimate, rtol=1e-9)
 
 
-def test_correlation_over_lambda_errs_by_size_over_lambda(result):
+def test_correlation_over_lambda_errs_by_size_over_lambda(found):
     """So the mean error at a penalty relative to the mean size is near 1 over it, at every penalty."""
-    errors = result.minimum.plain[0] * np.array(result.config.penalties)
+    errors = found["minimum"].plain[0] * np.array(ONE.penalties)
     assert_allclose(errors, errors[0], rtol=1e-6)
     assert 1 < errors[0] < 1.3
 
@@ -109,7 +113,7 @@ def test_covariance_is_that_of_the_pairs(make_pairs):
 def test_change_has_the_ratio_of_signal_to_noise_that_is_said(make_pairs):
     pairs = make_pairs(100_000)
     sampled = np.mean((pairs.after - pairs.before) ** 2) / 2 / np.mean(pairs.before**2)
-    assert_allclose(regression._change_snr(), 10 * np.log10(sampled), atol=0.1)
+    assert_allclose(regression.change_snr(), 10 * np.log10(sampled), atol=0.1)
 
 
 def test_correlation_with_the_matched_operator_is_the_score(make_pairs, variance_of):
@@ -144,25 +148,25 @@ def test_posterior_mean_is_bayes_rule_on_a_fine_grid(make_pairs, variance_of):
     assert_allclose(regression._posterior_mean(pairs, variance), expected, atol=1e-5 * L1.max_shift)
 
 
-def test_no_estimate_beats_the_posterior_mean(result):
-    assert (result.errors.bayes[0] < result.errors.ridge[0] + 1e-3).all()
-    assert (result.errors.bayes[0] < result.errors.correlation[0] + 1e-3).all()
+def test_no_estimate_beats_the_posterior_mean(found):
+    assert (found["errors"].bayes[0] < found["errors"].ridge[0] + 1e-3).all()
+    assert (found["errors"].bayes[0] < found["errors"].correlation[0] + 1e-3).all()
 
 
-def test_best_penalty_is_noise_variance_over_prior_variance(result, variance_of):
+def test_best_penalty_is_noise_variance_over_prior_variance(found, variance_of):
     """For the matched operator, lambda = 2 sigma^2 / var theta; |A x|^2 as found on new pairs."""
     for snr in (25.0, 20.0, 15.0):
         variance = variance_of(snr)
         pairs = regression._noisy(L1.pairs(15, 10_000, [9]), variance, 9)
         _, sizes = regression._terms(pairs, regression._matched(15, variance))
         expected = 2 * variance / (L1.max_shift**2 / 3) / sizes.mean()
-        assert_allclose(result.errors.penalty[0, 1, result.config.snrs.index(snr)], expected, rtol=0.15)
+        assert_allclose(found["errors"].penalty[0, 1, ONE.snrs.index(snr)], expected, rtol=0.15)
 
 
-def test_figure_has_errors_and_ratio_against_both_ratios_of_signal_to_noise(result):
-    figure = draw_regression(result)
+def test_figure_has_errors_and_ratio_against_both_ratios_of_signal_to_noise(found):
+    figure = regression.figures(found, ONE)["regression"]
     figure.savefig(io.BytesIO(), dpi=40)
     left, right = figure.axes
     assert [len(axes.get_legend().get_texts()) for axes in (left, right)] == [5, 3]
     assert "[dB]" in left.get_xlabel()
-    assert_allclose(right.lines[0].get_ydata(), result.errors.correlation[0, 0] / result.errors.ridge[0, 0])
+    assert_allclose(right.lines[0].get_ydata(), found["errors"].correlation[0, 0] / found["errors"].ridge[0, 0])

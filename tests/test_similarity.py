@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.similarity import networks
+from flymotion.similarity import state
 from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.recursion import solve_linear, solve_nonnegative
@@ -107,7 +107,7 @@ def random_filters(n_units, n_features=12):
 
 @pytest.fixture
 def in_blocks_of(monkeypatch):
-    return lambda size: monkeypatch.setattr(networks, "block_size", lambda *_, **__: size)
+    return lambda size: monkeypatch.setattr(state, "block_size", lambda *_, **__: size)
 
 
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -14,7 +14,7 @@ from flymotion.generators.theory import population
 from flymotion.photoreceptors import LogIntensity
 from flymotion.world.eyes import Sphere
 from flymotion.world.motions import SelfTranslation, Turn
-from flymotion.world.rendering import moved, render, sample_pairs
+from flymotion.world.rendering import render, sample_pairs, stepped_pairs
 from flymotion.world.scenes import SphericalNoise, SphericalScene, panorama, spherical_covariance
 from flymotion.world.scenes.sphere import _legendre
 
@@ -205,7 +205,7 @@ def test_covariance_is_positive_and_that_of_any_eye_turned():
 def test_the_population_theory_of_a_turning_eye_takes_the_covariance():
     eye, motion, step, n_seeds = Sphere.evenly(12, sigma=10.0), Turn(20.0), np.array([[4.0, -3.0, 20.0]]), 300
     upright = np.eye(3, 4)[None]
-    pairs = [moved(SphericalNoise(40.0, random_state=k), eye, motion, upright, step) for k in range(n_seeds)]
+    pairs = [stepped_pairs(SphericalNoise(40.0, random_state=k), eye, motion, upright, step) for k in range(n_seeds)]
     z = np.array([np.concatenate([p.before[0], p.after[0]]) for p in pairs])
     C = population(spherical_covariance(40.0, eye.sigma), eye, motion, whitening=None).frame_covariance(step[0])
     assert np.abs(standardized(z, C)).max() < 5  # the opposite turn: 9
@@ -270,7 +270,7 @@ def test_turning_left_shows_what_was_on_the_left():
     image = np.zeros((32, 64))
     image[16, 16] = 1.0
     eye, scene = Sphere([[1.0, 0.0, 0.0]], sigma=10.0), panorama(image)
-    pairs = moved(scene, eye, Turn(90.0), np.eye(3, 4)[None], np.array([[0.0, 0.0, 90.0]]))
+    pairs = stepped_pairs(scene, eye, Turn(90.0), np.eye(3, 4)[None], np.array([[0.0, 0.0, 90.0]]))
     assert pairs.names[2] == ("yaw left", "yaw right")
     assert pairs.after[0, 0] > 1e3 * abs(pairs.before[0, 0])
 
@@ -384,7 +384,7 @@ def test_content_flows_as_longuet_higgins_and_prazdny_say(make_directions):
 def test_a_step_forward_past_noise_is_a_view_from_there(make_scene):
     scene, eye = make_scene(depth=2.0), Sphere.evenly(30, sigma=5.0)
     step = np.array([[0.3, 0.0, 0.0]])
-    pairs = moved(scene, eye, SelfTranslation(0.5), np.eye(3, 4)[None], step)
+    pairs = stepped_pairs(scene, eye, SelfTranslation(0.5), np.eye(3, 4)[None], step)
     assert_allclose(pairs.after[0], scene.sample(scene.toward(step[0], eye.positions), 5.0), atol=1e-10)
 
 

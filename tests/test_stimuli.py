@@ -683,6 +683,12 @@ REFUSED = [
 ]
 
 
+@each_stimulus
+def test_an_argument_that_there_is_not_is_refused(name):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wave'"):
+        STIMULI[name](wave=1)
+
+
 @pytest.mark.parametrize("dt", [0.0, -0.02, math.inf, math.nan])
 def test_time_between_frames_is_positive_and_finite(dt):
     with pytest.raises(ValueError, match=f"dt is {dt}; expected a positive, finite time"):

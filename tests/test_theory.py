@@ -8,7 +8,9 @@ from scipy.integrate import quad
 from scipy.special import ive
 
 from flymotion.frames import FramePairs
-from flymotion.generators.theory import antisymmetric_share, motion_map, population, probability_positive
+from flymotion.generators.optics_map import motion_map
+from flymotion.generators.quadratic_forms import probability_positive
+from flymotion.generators.theory import antisymmetric_share, population
 from flymotion.similarity.features import FEATURES, outer_products
 from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA

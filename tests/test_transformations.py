@@ -1,7 +1,7 @@
 """Rotations, translations, affine motions and turns are learned: claims at a small size, and what scores them."""
 
+import io
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from flymotion.claims import transformations, turns
-from flymotion.claims.transformations.lessons import early_vision, learn, succeeded
-from flymotion.claims.transformations.planes import PLANES
+from flymotion.claims.running import on_cores, run, stack
+from flymotion.claims.transformations import PLANES
 from flymotion.claims.turns import EYE, MOTION, derivatives, learn_turns
-from flymotion.claims.work import in_turn, on_cores
+from flymotion.claims.ways import early_vision, learn, succeeded
 from flymotion.generators import Generators, cosine, derivative_operator
 from flymotion.photoreceptors import LogIntensity
 from flymotion.similarity.features import OuterProducts
@@ -22,72 +22,73 @@ from flymotion.world.scenes import SphericalNoise, panorama
 
 PANORAMAS = Path(__file__).parents[2] / "shared" / "data" / "panoramas" / "luminance_f16.npz"
 
-QUICK = {
-    transformations: (transformations.Config.quick(), {"C10", "C12", "C13", "C29", "C32"}),
-    turns: (turns.Config.quick(), {"C27"}),
-}
+QUICK = {module: module.Config(**module.QUICK) for module in (transformations, turns)}
 
 
 @pytest.fixture(scope="module")
-def result_of():
-    """Run an experiment at its quick size, once."""
-    results = {}
+def found_by():
+    """Do the work of a group at its quick size, once."""
+    found = {}
 
     def get(module):
-        if module not in results:
-            results[module] = module.run(QUICK[module][0])
-        return results[module]
+        if module not in found:
+            found[module] = run(module.work(QUICK[module]))
+        return found[module]
 
     return get
 
 
-@pytest.mark.parametrize("module", QUICK, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_claims_hold(module, result_of):
-    rows = module.check(result_of(module))
+by_group = pytest.mark.parametrize("module", QUICK, ids=lambda module: module.__name__.rpartition(".")[2])
+
+
+@by_group
+def test_claims_hold(module, found_by):
+    rows = list(module.check(found_by(module), QUICK[module]))
     assert [row for row in rows if row.holds is False] == []
-    assert {row.id.partition(".")[0] for row in rows} == QUICK[module][1]
+    assert {row.id.partition(".")[0] for row in rows} == set(module.CLAIMS)
     assert len({row.id for row in rows}) == len(rows)
     assert all(np.isfinite(row.value) for row in rows)
     assert all(row.seeds <= 1 for row in rows)
 
 
-def test_seeds_are_jobs_and_the_affine_world_has_no_more_than_asked_for():
-    assert len(transformations.jobs(transformations.Config(n_seeds=2))) == 6
-    assert len(transformations.jobs(transformations.Config(n_seeds=7, n_seeds_affine=3))) == 17
-    assert len(turns.jobs(turns.Config(n_seeds=4))) == 4
+@by_group
+def test_quick_has_only_fewer_seeds(module):
+    assert set(module.QUICK) == {"n_seeds"}
+    assert QUICK[module].n_seeds < module.Config().n_seeds
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        transformations.jobs(transformations.Config(n_seeds=1, n_test=500))[1:2],
-        turns.jobs(turns.Config(n_seeds=2, n_scenes=2, n_pairs=1200, n_test=200)),
-    ],
-    ids=["plane", "sphere"],
-)
-def test_cores_give_the_same(work):
-    for one, other in zip(on_cores(2)(work), in_turn(work), strict=True):
-        for a, b in zip(arrays(one), arrays(other), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+@pytest.mark.parametrize(("n_seeds", "few"), [(2, 2), (7, 3)])
+def test_seeds_are_pieces_and_the_affine_world_has_no_more_than_asked_for(n_seeds, few):
+    work = transformations.work(transformations.Config(n_seeds=n_seeds, n_seeds_affine=3))
+    assert {world: len(pieces) for world, pieces in work.items()} == dict.fromkeys(PLANES, n_seeds) | {"affine": few}
+
+
+def test_cores_give_the_same():
+    plane = transformations.work(transformations.Config(n_seeds=1, n_test=500))["rotation"]
+    sphere = turns.work(turns.Config(n_seeds=2, n_scenes=2, n_pairs=600, n_test=200))
+    work = {"plane": plane, "sphere": sphere}
+    for a, b in zip(arrays(run(work, on_cores(2))), arrays(run(work)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
 
 
 def arrays(nested):
-    """Flatten nested tuples of arrays."""
-    return [nested] if isinstance(nested, np.ndarray | np.generic) else [a for part in nested for a in arrays(part)]
+    """Flatten nested mappings and tuples of arrays."""
+    parts = nested.values() if isinstance(nested, dict) else nested
+    return [nested] if isinstance(nested, np.ndarray | np.generic) else [a for part in parts for a in arrays(part)]
 
 
 # -- what is kept ------------------------------------------------------------------------------------------------
 
 
-def test_filters_are_in_the_order_of_the_ways(result_of):
-    filters = result_of(transformations).nsm["translation"].filters[0]
+def test_filters_are_in_the_order_of_the_ways(found_by):
+    filters = found_by(transformations)["translation"]["nsm"].filters[0]
     directions = Generators(filters, PLANES["translation"].eye).directions()
     away = (directions - CARDINAL + 180) % 360 - 180
     assert np.abs(away).max() < 10
 
 
-def test_analytic_generators_are_those_of_the_parameters(result_of):
-    analytic = result_of(transformations).nsm["translation"].analytic[0]
+def test_analytic_generators_are_those_of_the_parameters(found_by):
+    analytic = found_by(transformations)["translation"]["nsm"].analytic[0]
     right, down = derivative_operator((5, 5), 0.0), derivative_operator((5, 5), 270.0)
     cosines = cosine(analytic[:, None], np.stack([right, down]))
     assert np.diag(cosines).min() > 0.7
@@ -95,16 +96,16 @@ def test_analytic_generators_are_those_of_the_parameters(result_of):
 
 
 def test_where_changes_belong_to_other_frames_nothing_is_learned():
-    given, analytic = small_lesson()
+    given = small_lesson()
     other = np.random.default_rng(0).permutation(len(given.chi))
-    learned = learn(given._replace(chi=OuterProducts(given.chi.u[other], given.chi.v)), analytic)
+    learned = learn(given._replace(chi=OuterProducts(given.chi.u[other], given.chi.v)))
     assert np.abs(learned.cosines).max() < 0.5
     assert learned.accuracy < 0.8
-    assert succeeded(type(learned)(*(np.stack([part]) for part in learned))) == [False]
+    assert succeeded(stack([learned])).tolist() == [False]
 
 
 def test_a_lesson_is_learned():
-    learned = learn(*small_lesson())
+    learned = learn(small_lesson())
     assert learned.cosines.min() > 0.95
     assert learned.accuracy > 0.98 < learned.ideal
     assert learned.found == 2
@@ -112,22 +113,32 @@ def test_a_lesson_is_learned():
 
 
 def small_lesson():
-    """A lesson in rotations, and their generator."""
-    plane = replace(PLANES["rotation"], n_pairs=4000)
-    given = plane.lesson(1000, 0)
-    return given, plane.generators(given.Z)
+    """A lesson in rotations."""
+    return PLANES["rotation"]._replace(n_pairs=4000).lesson(1000, 0)
 
 
 @pytest.mark.parametrize(
     ("found", "least", "accuracy", "good"),
     [(2, 0.9, 0.99, True), (1, 0.9, 0.99, False), (2, 0.5, 0.99, False), (2, 0.9, 0.7, False)],
 )
-def test_success_needs_every_way_likeness_and_accuracy(result_of, found, least, accuracy, good):
-    learned = result_of(transformations).nsm["rotation"]
+def test_success_needs_every_way_likeness_and_accuracy(found_by, found, least, accuracy, good):
+    learned = found_by(transformations)["rotation"]["nsm"]
     changed = learned._replace(
         found=np.array([found]), cosines=np.array([[0.95, least]]), accuracy=np.array([accuracy])
     )
-    assert succeeded(changed, accuracy=0.9) == [good]
+    assert succeeded(changed, accuracy=0.9).tolist() == [good]
+
+
+# -- figures -----------------------------------------------------------------------------------------------------
+
+
+@by_group
+def test_each_way_has_a_panel_with_its_name(module, found_by):
+    motions = {f"filters_{world}": plane.motion for world, plane in PLANES.items()} | {"filters_turns": MOTION}
+    for name, figure in module.figures(found_by(module), QUICK[module]).items():
+        figure.savefig(io.BytesIO(), dpi=40)
+        titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+        assert titles == [motions[name].called(way) for way in motions[name].ways]
 
 
 # -- spheres -----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from sklearn.datasets import load_sample_image
 
 from flymotion.field import MotionField
 from flymotion.field.truth import angular_error, endpoint_error, read_flo
+from flymotion.video.luminance import area_averages
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
@@ -42,13 +43,6 @@ def write_flo(tmp_path):
         return path
 
     return write
-
-
-def reduced(array, factor):
-    """Means of squares of factor x factor values; NaN where one of them is."""
-    height, width = (side // factor for side in array.shape[-2:])
-    cut = array[..., : height * factor, : width * factor]
-    return cut.reshape(*array.shape[:-2], height, factor, width, factor).mean(axis=(-3, -1))
 
 
 def mean_error(before, after, truth, **settings):
@@ -153,13 +147,13 @@ def test_confident_pixels_are_the_better_ones(make_pair):
 @pytest.mark.parametrize(("factor", "bound"), [(1, 0.56), (2, 0.3), (4, 0.17)])
 def test_dimetrodon(real_data, factor, bound):
     paths = [real_data("flow", name) for name in ("frame10.png", "frame11.png", "flow10.flo")]
-    frames = [reduced(255 * imread(path).astype(float), factor) for path in paths[:2]]
-    truth = reduced(read_flo(paths[2]).astype(float), factor) / factor
+    frames = [area_averages(255 * imread(path).astype(float), factor) for path in paths[:2]]
+    truth = area_averages(read_flo(paths[2]).astype(float), factor) / factor
     assert mean_error(*frames, truth) < bound
 
 
 def test_stereo_pair_reduced_eightfold():
     left, right, disparity = skimage.data.stereo_motorcycle()
-    before, after = (reduced(image.mean(axis=2), 8) for image in (left, right))
-    d = reduced(np.where(np.isfinite(disparity), disparity, np.nan), 8) / 8
+    before, after = (area_averages(image.mean(axis=2), 8) for image in (left, right))
+    d = area_averages(np.where(np.isfinite(disparity), disparity, np.nan), 8) / 8
     assert mean_error(before, after, np.stack([-d, np.zeros_like(d)])) < 1.7

@@ -219,6 +219,13 @@ def test_refuses_times_and_numbers_that_make_no_sense(how):
         tune(hassenstein_reichardt(), drifting_grating, {"direction": [0.0]}, **how)
 
 
+def test_refuses_options_that_there_are_not():
+    with pytest.raises(TypeError, match="'speed'"):
+        tune(hassenstein_reichardt(), drifting_grating, {}, speed=30.0)
+    with pytest.raises(ValueError, match="the stimulus has no parameter speed"):
+        experiment("contrast", hassenstein_reichardt(), speed=30.0)
+
+
 def test_refuses_designs_without_values_and_courses_of_several_lengths():
     with pytest.raises(ValueError, match="no values of direction; expected one or more"):
         tune(hassenstein_reichardt(), drifting_grating, {"direction": []})
@@ -509,6 +516,8 @@ def test_grating_at_speed_is_the_grating():
     eye = Grid(1, 3)
     by_speed = grating_at_speed(speed=60.0, wavelength=20.0, phase=0.0).movie(eye, 0.01)
     assert_array_equal(by_speed, drifting_grating(temporal_frequency=3.0, wavelength=20.0, phase=0.0).movie(eye, 0.01))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'temporal_frequency'"):
+        grating_at_speed(speed=60.0, temporal_frequency=3.0)
 
 
 def test_apparent_motion_of_opposite_polarities_inverts_the_hrd():

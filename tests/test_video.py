@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from flymotion.video import VideoError, open_movie, read_movie
 
@@ -308,6 +308,16 @@ def test_exif_orientation_is_applied_once(write_images, name):
     frame = waves(1)[0]
     folder = write_images({name: frame}, exif=exif, compression="tiff_lzw")
     assert np.abs(read_movie(folder)[0] - np.rot90(frame, -1)).max() <= 6
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_exif_orientation_is_turned_as_pillow_turns_it(write_images, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    folder = write_images({"a.png": waves(1)[0]}, exif=exif)
+    with Image.open(folder / "a.png") as image:
+        np.testing.assert_array_equal(read_movie(folder)[0], np.asarray(ImageOps.exif_transpose(image)))
+    np.testing.assert_array_equal(read_movie(folder, rotate=False), waves(1))
 
 
 # Arrays

@@ -108,15 +108,15 @@ def test_entering_a_video_by_time_gives_what_reading_from_the_start_gives(write_
 
 @pytest.mark.parametrize(("name", "n_before"), [("a.mp4", 26), ("a.mkv", 26), ("a.ts", 14), ("a.avi", 0)])
 def test_entering_by_time_decodes_from_a_key_frame_on_where_there_are_time_stamps(write_video, name, n_before):
-    source = video_source(write_video(name, waves(60), b_frames=2, options={"g": "12"}), rotate=True)
+    source = video_source(write_video(name, waves(60), b_frames=2, options={"g": "12"}))
     assert next(source.read(2.0)).number == n_before
 
 
 @pytest.mark.slow
 def test_entering_a_real_video_by_time_is_exact(real_video):
-    whole = list(open_movie(real_video, downsample=8).frames())
+    whole = list(open_movie(real_video, scale=8).frames())
     whole = whole[3 * len(whole) // 4 :]
-    part = list(open_movie(real_video, downsample=8, start=f"{whole[0].time - 1e-5:.7f}s").frames())
+    part = list(open_movie(real_video, scale=8, start=f"{whole[0].time - 1e-5:.7f}s").frames())
     assert [frame.time for frame in part] == [frame.time for frame in whole]
     np.testing.assert_array_equal([frame.image for frame in part], [frame.image for frame in whole])
 
@@ -213,14 +213,14 @@ def test_slow_drift_adds_up_until_it_shows(write_video):
     np.testing.assert_allclose(frames[:, 0, 0], (np.arange(100, 121, 4) - 16) * 255 / 219, rtol=1e-6)
 
 
-# Crop and downsample
+# Crop and scale
 
 
 @pytest.mark.parametrize("side", [1, 2, 3, 4, 5, 20])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
 def test_downsampling_averages_areas_and_drops_the_rest(dtype, side):
     frames = (np.random.default_rng(0).random((2, 43, 47)) * 250).astype(dtype)
-    movie = open_movie(frames, downsample=side)
+    movie = open_movie(frames, scale=side)
     np.testing.assert_allclose(list(movie), averages(frames.astype(float), side), rtol=1e-5)
     assert movie.shape == (43 // side, 47 // side)
 
@@ -235,8 +235,8 @@ def test_sums_of_areas_never_wrap(side, top):
 def test_areas_are_averages_of_luminance_clipped_first(write_video):
     y = np.array([[0, 16, 235, 255] * 8] * 16, dtype=np.uint8)
     path = write_video("a.mkv", [np.concatenate([y, np.full((8, 32), 128, dtype=np.uint8)])], "ffv1", source="yuv420p")
-    np.testing.assert_allclose(read_movie(path, downsample=2), [[[0, 255] * 8] * 8], atol=1e-4)
-    np.testing.assert_allclose(read_movie(path, downsample=4), [[[127.5] * 8] * 4], atol=1e-4)
+    np.testing.assert_allclose(read_movie(path, scale=2), [[[0, 255] * 8] * 8], atol=1e-4)
+    np.testing.assert_allclose(read_movie(path, scale=4), [[[127.5] * 8] * 4], atol=1e-4)
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, -90])
@@ -246,7 +246,7 @@ def test_crop_is_of_the_upright_frame(write_video, rotation):
     part = open_movie(path, crop=(5, 30, 10, 43))
     assert part.shape == (25, 33)
     np.testing.assert_array_equal(list(part), whole[:, 5:30, 10:43])
-    small = read_movie(path, crop=(5, 30, 10, 43), downsample=4)
+    small = read_movie(path, crop=(5, 30, 10, 43), scale=4)
     np.testing.assert_allclose(small, averages(whole[:, 5:30, 10:43], 4), rtol=1e-5)
 
 
@@ -257,8 +257,8 @@ def test_crop_is_of_the_upright_frame(write_video, rotation):
         ({"crop": (-1, 5, 0, 10)}, "none below 0"),
         ({"crop": (5, 5, 0, 10)}, "expected top < bottom"),
         ({"crop": (0, 5)}, r"expected \(top, bottom, left, right\)"),
-        ({"crop": (0, 8, 0, 10), "downsample": 9}, "downsample is 9; expected at most 8"),
-        ({"downsample": 0}, "downsample is 0; expected at least 1"),
+        ({"crop": (0, 8, 0, 10), "scale": 9}, "scale is 9; expected at most 8"),
+        ({"scale": 0}, "scale is 0; expected at least 1"),
         ({"stride": 0}, "stride is 0; expected at least 1"),
         ({"duplicates": "yes"}, "duplicates is 'yes'; expected 'keep' or 'drop'"),
         ({"edits": "cut"}, "edits is 'cut'; expected 'keep' or 'split'"),
@@ -271,9 +271,14 @@ def test_options_out_of_range_are_refused(options, message):
         open_movie(waves(2), **options)
 
 
+def test_an_option_that_there_is_not_is_refused():
+    with pytest.raises(TypeError, match="'scale'"):
+        open_movie(waves(2), scale=2)
+
+
 def test_flat_frames_have_no_area():
     with pytest.raises(ValueError, match=r"frames have shape \(4,\); expected \(height, width\)"):
-        open_movie(np.zeros((3, 4)), downsample=2)
+        open_movie(np.zeros((3, 4)), scale=2)
 
 
 def test_a_video_takes_no_rate(write_video):
@@ -402,7 +407,7 @@ def test_a_named_pipe_is_live_and_passes_once(write_video, pipe, name):
 
 def test_options_apply_to_a_live_source(write_video, pipe):
     path = write_video("a.ts", waves(12))
-    options = {"start": "0.1s", "stride": 2, "downsample": 4, "max_frames": 3}
+    options = {"start": "0.1s", "stride": 2, "scale": 4, "max_frames": 3}
     np.testing.assert_array_equal(read_movie(pipe(path), **options), read_movie(path, **options))
 
 
@@ -457,12 +462,12 @@ def test_a_movie_of_files_is_pickled(write_video, tmp_path):
     (tmp_path / "images").mkdir()
     Image.fromarray(waves(1)[0]).save(tmp_path / "images" / "1.png")
     for source in (write_video("a.mp4", waves(5)), tmp_path / "images", waves(3)):
-        movie = open_movie(source, downsample=2)
+        movie = open_movie(source, scale=2)
         np.testing.assert_array_equal(list(pickle.loads(pickle.dumps(movie))), list(movie))
 
 
 def test_memory_does_not_grow_with_repeats_and_options(write_video, counted):
-    movie = open_movie(write_video("a.mkv", waves(300), "mpeg4"), duplicates="drop", stride=2, downsample=2)
+    movie = open_movie(write_video("a.mkv", waves(300), "mpeg4"), duplicates="drop", stride=2, scale=2)
     n_frames, peak = counted(movie)
     assert n_frames == 150
     assert peak < 20 * 48 * 66 * 4
@@ -489,7 +494,7 @@ def test_edits_begin_clips_only_if_asked_for(shots):
 
 
 def test_edits_are_found_in_coded_video_of_any_size(write_video, shots):
-    movie = open_movie(write_video("shots.mp4", shots[:12]), edits="split", downsample=2)
+    movie = open_movie(write_video("shots.mp4", shots[:12]), edits="split", scale=2)
     assert cuts_of(movie) == [0, 6]
     assert [(len(batch.frames), batch.cut) for batch in movie.batches(8)] == [(6, True), (6, True)]
 

@@ -9,11 +9,12 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "detecting": ["detect"],
     "detectors": ["DETECTORS", "Detector"],
     "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
-    "learner": ["MotionLearner"],
+    "learner": ["MotionLearner", "learn"],
     "photoreceptors": [
         "ContrastNormalization",
         "DivisiveNormalization",

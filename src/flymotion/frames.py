@@ -32,6 +32,10 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     first : int
         Number of the first frame, for errors in a stream.
 
+    Returns
+    -------
+    ndarray, shape (n_frames, *pixels)
+
     Raises
     ------
     TypeError

@@ -7,45 +7,58 @@ pixels are 3.2 degrees apart (:func:`flymotion.detectors.of_learner`). Other wav
 
 What a detector has to beat is a rectified cosine: the curve of anything that takes the derivative in one direction of
 content that is coarse. Real videos are learned from where they are given; otherwise one is made for every seed, a
-photograph before a hand-held camera (:mod:`flymotion.claims.film`).
+photograph before a hand-held camera (:func:`film`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import xarray as xr
+from scipy.signal import lfilter
 
-from flymotion.claims.film import film
 from flymotion.claims.rows import Claim, above, below, report
-from flymotion.claims.work import Each, in_turn
+from flymotion.claims.running import Found, Work, each_seed
 from flymotion.detectors import of_learner
 from flymotion.generators import Generators
 from flymotion.learner.sources import BUNDLED, learn, load_photographs
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.panels import add_legend, share_labels
 from flymotion.tuning import experiment
 from flymotion.tuning.recordings import compare, published
-from flymotion.world.scenes import photograph
+from flymotion.video import open_movie
+from flymotion.world.eyes import Grid
+from flymotion.world.rendering import render
+from flymotion.world.scenes import FlatScene, photograph
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["TYPES", "Config", "Result", "Tuned", "check", "jobs", "run"]
+__all__ = ["CLAIMS", "QUICK", "Config", "Tuned", "check", "figures", "film", "hand_held", "work"]
 
-TYPES = ("T4", "T5")
+CLAIMS = {"C30": "detectors learned from video are tuned like T4, better than a rectified cosine"}
+
+KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("down", 270.0)}
+"""Subtypes of T4 and T5, and what they prefer [deg]."""
 
 WAVELENGTH = 30.0
 """Of the gratings that are compared with [deg]."""
 
-MADE = "made"
-"""Stands for the videos that are made."""
+FILMED, RATE = (96, 128), 25
+"""Height and width of a video that is made [pixels], and its frames per second."""
 
-FILMED = (96, 128)
-"""Height and width of a video that is made [pixels]."""
+SPEED, STEADINESS = 0.4, 0.8
+"""Of the camera's velocity along each axis: standard deviation [pixels per frame], correlation from frame to frame."""
+
+QUALITY = {"crf": "23", "preset": "veryfast", "threads": "1"}
+"""Of the encoder: libx264's own default quality; one thread, as its results depend on their number."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,11 @@ class Config:
         Of a video that is made.
     wavelengths : tuple of float
         Of gratings that are reported [deg].
+
+    Raises
+    ------
+    OSError, ValueError
+        A video that cannot be opened, before any work.
     """
 
     n_seeds: int = 10
@@ -72,65 +90,42 @@ class Config:
     n_frames: int = 60
     wavelengths: tuple[float, ...] = (20.0, 40.0, 60.0)
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds and pairs."""
-        return cls(n_seeds=2, n_pairs=30_000)
+    def __post_init__(self) -> None:
+        for video in self.videos:
+            open_movie(video)
+
+
+QUICK = {"n_seeds": 2, "n_pairs": 30_000}
 
 
 class Tuned(NamedTuple):
-    """What one seed learned.
-
-    Attributes
-    ----------
-    generators : Generators
-        The filters.
-    beside : Dataset
-        Its curves beside the cells', see :func:`flymotion.tuning.recordings.compare`.
-    others : ndarray, shape (n_wavelengths, n_cells)
-        Correlations with the cells' curves, of the other wavelengths.
-    """
+    """What one seed learned."""
 
     generators: Generators
     beside: xr.Dataset
-    others: np.ndarray
+    """Curves beside the cells', see :func:`flymotion.tuning.recordings.compare`, by the wavelength of the gratings."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """What was learned of each video, a seed after the other; by the path of the video, or :data:`MADE`."""
-
-    config: Config
-    tuned: dict[str, list[Tuned]]
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    return [
-        partial(_learn_and_tune, config, video, seed)
-        for video in config.videos or (None,)
-        for seed in range(config.n_seeds)
-    ]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
+def work(config: Config) -> Work:
     """Learn from every video and seed, and show gratings to what was learned."""
-    names = list(config.videos) or [MADE]
-    tuned = iter(each(jobs(config)))
-    return Result(config, {name: [next(tuned) for _ in range(config.n_seeds)] for name in names})
+    videos = _by_name(config.videos).items()
+    return {name: each_seed(_learn_and_tune, config.n_seeds, config, video) for name, video in videos}
+
+
+def _by_name(videos: Sequence[str]) -> Mapping[str, str | None]:
+    """Name videos, by their paths where two have one stem; without any, one that is to be made."""
+    stems = [Path(video).stem for video in videos]
+    names = stems if len(set(stems)) == len(stems) else map(str, videos)
+    return dict(zip(names, videos, strict=True)) if videos else {"made": None}
 
 
 def _learn_and_tune(config: Config, video: str | None, seed: int) -> Tuned:
     with TemporaryDirectory() as folder:
         source = _made(config, seed, Path(folder)) if video is None else video
         learner = learn([source], patch=5, n_pairs=config.n_pairs, seed=seed)
-    detector, cells = of_learner(learner, rectify=True), published()
-
-    def beside(wavelength: float) -> xr.Dataset:
-        return compare(experiment("direction", detector, wavelength=wavelength), cells)
-
-    others = np.array([beside(wavelength).correlation.values for wavelength in config.wavelengths])
-    return Tuned(learner.generators_, beside(WAVELENGTH), others)
+    detector, lengths = of_learner(learner, rectify=True), list(dict.fromkeys((WAVELENGTH, *config.wavelengths)))
+    beside = [compare(experiment("direction", detector, wavelength=length), published()) for length in lengths]
+    return Tuned(learner.generators_, xr.concat(beside, "wavelength").assign_coords(wavelength=lengths))
 
 
 def _made(config: Config, seed: int, folder: Path) -> Path:
@@ -139,97 +134,113 @@ def _made(config: Config, seed: int, folder: Path) -> Path:
     return film(folder / "film.mp4", scene, FILMED, config.n_frames, random_state=[seed, 30])
 
 
-# -- claims ----------------------------------------------------------------------------------------------------------
+def hand_held(n_frames: int, random_state: Any = None) -> np.ndarray:
+    """Return the path of a hand-held camera, whose velocity is noise with a memory of some frames.
+
+    Places are (x right, y down), about 0 [pixels], shape (n_frames, 2).
+    """
+    pushes = np.random.default_rng(random_state).standard_normal((n_frames + 50, 2))
+    velocity = lfilter([SPEED * np.sqrt(1 - STEADINESS**2)], [1, -STEADINESS], pushes, axis=0)[50:]
+    places = np.cumsum(velocity, axis=0)
+    return places - places.mean(axis=0)
 
 
-def check(result: Result) -> list[Claim]:
+def film(
+    path: Path, scene: FlatScene, shape: tuple[int, int], n_frames: int, *, noise: float = 2.0, random_state: Any = None
+) -> Path:
+    """Film a scene of grey levels of 0 to 255 with a hand-held camera, with noise [grey levels], and write the video.
+
+    Height and width are even [pixels].
+    """
+    import av
+
+    rng = np.random.default_rng(random_state)
+    frames = render(scene, Grid(*shape), scene.extent.mean(axis=1) + hand_held(n_frames, rng))
+    frames = np.clip(np.rint(frames + noise * rng.standard_normal(frames.shape)), 0, 255).astype(np.uint8)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=RATE, options=QUALITY)
+        stream.height, stream.width, stream.pix_fmt = *shape, "yuv420p"
+        for number, image in enumerate(frames):
+            frame = av.VideoFrame.from_ndarray(image, format="gray").reformat(format="yuv420p")
+            frame.pts, frame.time_base = number, Fraction(1, RATE)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C30."""
-    seeds = result.config.n_seeds
-    of_cosine = {kind: _mean_of("correlation_cosine", kind)(_all(result)[0]) for kind in TYPES}
-    rows = [
-        above(
-            "C30.correlation",
-            "correlation with the published direction tuning, mean of T4a-d, against that of a rectified cosine",
-            _worst(result, _mean_of("correlation", "T4"), min),
-            of_cosine["T4"],
-            seeds=seeds,
-            note=_by_video(result, _mean_of("correlation", "T4")),
-        ),
-        below(
-            "C30.half_width",
-            "half width of direction tuning, mean of the four detectors, off that of T4a-d",
-            _worst(result, _off, max),
-            15.0,
-            seeds=seeds,
-            unit="deg",
-            note=f"T4a-d {_cells(result, 'half_width'):.1f}; detectors {_by_video(result, _of_model('half_width'))}",
-        ),
-        report(
-            "C30.dsi",
-            "direction selectivity index of the four detectors, (PD - ND) / (PD + ND)",
-            _worst(result, _of_model("dsi"), min),
-            seeds=seeds,
-            note=f"T4a-d {_cells(result, 'dsi'):.2f}",
-        ),
-        report(
-            "C30.correlation_t5",
-            "correlation with the published direction tuning, mean of T5a-d",
-            _worst(result, _mean_of("correlation", "T5"), min),
-            seeds=seeds,
-            note=f"a rectified cosine {of_cosine['T5']:.3f}; {_by_video(result, _mean_of('correlation', 'T5'))}",
-        ),
-    ]
-    return rows + [_wavelength(result, k) for k in range(len(result.config.wavelengths))]
+    beside = {video: xr.concat(tuned.beside, "seed") for video, tuned in found.items()}
+
+    def mean(name: str, kind: str = "T4", **where: Any) -> dict[str, np.ndarray]:
+        """Return the mean over the four cells of a kind, for each seed, by video."""
+        of_kind = {"cell": [kind + which for which in KINDS], "wavelength": WAVELENGTH} | where
+        return {video: one[name].sel(of_kind).mean("cell").values for video, one in beside.items()}
+
+    def given(name: str, kind: str = "T4", **where: Any) -> float:
+        """Return the same of the cells, whatever was learned."""
+        return float(next(iter(mean(name, kind, **where).values()))[0])
+
+    title, cosine = "correlation with the published direction tuning, mean of", given("correlation_cosine")
+    beaten = f"{title} T4a-d, against that of a rectified cosine"
+    yield above("C30.correlation", beaten, mean("correlation"), cosine)
+    cells, widths = given("half_width", curve="recording"), mean("half_width", curve="model")
+    off = {video: np.abs(width - cells) for video, width in widths.items()}
+    told = "; ".join(f"{video} {width.min():.3g} to {width.max():.3g}" for video, width in widths.items())
+    name = "half width of direction tuning, mean of the four detectors, off that of T4a-d"
+    yield below("C30.half_width", name, off, 15.0, unit="deg", note=f"T4a-d {cells:.1f}; detectors {told}")
+    name = "direction selectivity index of the four detectors, (PD - ND) / (PD + ND)"
+    note = f"T4a-d {given('dsi', curve='recording'):.2f}"
+    yield report("C30.dsi", name, mean("dsi", curve="model"), worst=np.min, note=note)
+    note = f"a rectified cosine {given('correlation_cosine', 'T5'):.3f}"
+    yield report("C30.correlation_t5", f"{title} T5a-d", mean("correlation", "T5"), worst=np.min, note=note)
+    for length in config.wavelengths:
+        name, correlation = f"{title} T4a-d, gratings of {length:.0f} deg", mean("correlation", wavelength=length)
+        yield report(f"C30.correlation_{length:.0f}", name, correlation, worst=np.min)
 
 
-def _wavelength(result: Result, k: int) -> Claim:
-    length = result.config.wavelengths[k]
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw each cell's direction tuning beside what was learned, and the filters of the first video and seed.
 
-    def correlation(one: Tuned) -> float:
-        return float(one.others[k, _is(one, "T4")].mean())
-
-    return report(
-        f"C30.correlation_{length:.0f}",
-        f"correlation with the published direction tuning, mean of T4a-d, gratings of {length:.0f} deg",
-        _worst(result, correlation, min),
-        seeds=result.config.n_seeds,
-        note=_by_video(result, correlation),
-    )
-
-
-Measure = Callable[[Tuned], float]
-
-
-def _all(result: Result) -> list[Tuned]:
-    return [one for some in result.tuned.values() for one in some]
+    Of every video the mean over seeds, and the range of the seeds; of each filter the weights of the middle pixel's
+    change onto the intensities, as they were learned, on whitened frames.
+    """
+    figure = new_figure(10.5, 7.6)
+    grid = figure.subplots(3, 4)
+    panels = list(grid[:2].flat)
+    beside = {video: xr.concat(tuned.beside, "seed").sel(wavelength=WAVELENGTH) for video, tuned in found.items()}
+    for axes, cell in zip(panels, next(iter(beside.values())).cell.values.tolist(), strict=True):
+        _draw_cell(axes, {video: one.sel(cell=cell) for video, one in beside.items()})
+        axes.set_title(cell, fontsize=10)
+    share_labels(panels, 4)
+    _draw_middle_rows(figure, grid[2], next(iter(found.values())).generators[0])
+    add_legend(figure, panels)
+    return {"cells": figure}
 
 
-def _is(one: Tuned, kind: str) -> np.ndarray:
-    return np.char.startswith(one.beside.cell.values.astype(str), kind)
+def _draw_cell(axes: Axes, beside: Mapping[str, xr.Dataset]) -> None:
+    for k, (video, one) in enumerate(beside.items()):
+        axes.plot(one.direction, one.model.mean("seed"), color=f"C{k}", label=f"learned, {video} video")
+        ends = one.model.min("seed"), one.model.max("seed")
+        axes.fill_between(one.direction, *ends, color=f"C{k}", alpha=0.25, linewidth=0)
+    first = next(iter(beside.values())).isel(seed=0)
+    axes.plot(first.direction, first.recording, color="black", marker=".", linewidth=1.2, label="recorded")
+    axes.plot(first.direction, first.cosine, color="0.6", linestyle=":", label="rectified cosine")
+    axes.set_xticks(range(0, 361, 90))
+    axes.set(xlim=(-12, 342), ylim=(-0.03, 1.05), xlabel="direction of motion [deg]", ylabel="response / largest")
 
 
-def _mean_of(name: str, kind: str, **where: str) -> Measure:
-    return lambda one: float(one.beside[name].sel(**where).values[_is(one, kind)].mean())
-
-
-def _of_model(name: str) -> Measure:
-    return _mean_of(name, "T4", curve="model")
-
-
-def _off(one: Tuned) -> float:
-    of_cells = _mean_of("half_width", "T4", curve="recording")
-    return abs(_of_model("half_width")(one) - of_cells(one))
-
-
-def _cells(result: Result, name: str) -> float:
-    return _mean_of(name, "T4", curve="recording")(_all(result)[0])
-
-
-def _worst(result: Result, measure: Measure, which: Callable[..., float]) -> float:
-    return which(map(measure, _all(result)))
-
-
-def _by_video(result: Result, measure: Measure) -> str:
-    """Return the range over seeds of each video, in words."""
-    ranges = {name: [measure(one) for one in some] for name, some in result.tuned.items()}
-    return "; ".join(f"{Path(name).stem} {min(found):.3g} to {max(found):.3g}" for name, found in ranges.items())
+def _draw_middle_rows(figure: Figure, panels: np.ndarray, generators: Generators) -> None:
+    rows, directions = generators.rows(), generators.directions()
+    limit = symmetric_limit(rows)
+    style: dict[str, Any] = {"cmap": signed_colours(), "vmin": -limit, "vmax": limit, "interpolation": "nearest"}
+    for axes, (kind, (name, preferred)) in zip(panels, KINDS.items(), strict=True):
+        nearest = int(np.argmax(np.cos(np.radians(directions - preferred))))
+        image = axes.imshow(rows[nearest], **style)
+        axes.set_title(f"filter like {kind}: {name}", fontsize=10)
+        axes.set_xticks(range(rows.shape[2]), [str(i + 1) for i in range(rows.shape[2])])
+        axes.set_yticks(range(rows.shape[1]), [str(i + 1) for i in range(rows.shape[1])])
+        axes.tick_params(length=0, labelsize=7)
+        axes.set_xlabel("intensity, column", fontsize=8)
+    panels[0].set_ylabel("intensity, row", fontsize=8)
+    figure.colorbar(image, ax=list(panels), label="weight of the\nmiddle pixel's change", aspect=12)

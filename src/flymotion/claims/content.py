@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.learning import RATE
+from flymotion.claims.lessons import opposed, two_units
 from flymotion.claims.rows import Claim, below, report
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import CORRELATION_LENGTH, WORLDS, rightward_first, share_right, stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import CORRELATION_LENGTH, WORLDS, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
 from flymotion.learner.sources import BUNDLED, load_photographs
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.plots.canvas import new_figure
 from flymotion.similarity.features import outer_products
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.world.rendering import render, sample_pairs
-from flymotion.world.scenes import Edge, Grating, Scene, photograph
+from flymotion.world.scenes import Edge, FlatScene, Grating, Scene, photograph
 
-__all__ = ["CLASSES", "READINGS", "Config", "Learned", "Result", "check", "jobs", "losses", "run"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "CLASSES", "QUICK", "Config", "Learned", "check", "figures", "losses", "photographed", "work"]
+
+CLAIMS = {"C9": "what one class of scenes teaches tells direction in all; adding units do not"}
 
 WORLD = WORLDS["L2"]
 
@@ -59,11 +64,8 @@ class Config:
     n_test: int = 8_000
     n_scenes: int = 80
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
 
+QUICK = {"n_seeds": 2}
 
 READINGS = ("NSM", "logistic regression")
 """What learns from both frames end to end, so that a unit adds them."""
@@ -82,22 +84,9 @@ class Learned(NamedTuple):
     """Additive units on the class that they learned from, shape (2, n_classes); see :data:`READINGS`."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """What was learned; every array has an axis of seeds first."""
-
-    config: Config
-    learned: Learned
-
-
-def jobs(config: Config) -> list[partial[Learned]]:
-    """List the independent pieces of work."""
-    return [partial(_learn, config, seed) for seed in range(config.n_seeds)]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
+def work(config: Config) -> Work:
     """Learn from every class of scenes, and test on every class."""
-    return Result(config, stack(list(each(jobs(config)))))
+    return {"learned": each_seed(_learn, config.n_seeds, config)}
 
 
 # -- classes of scenes -------------------------------------------------------------------------------------------
@@ -137,10 +126,13 @@ def _gratings(config: Config, n_pairs: int, rng: np.random.Generator, new: bool)
 
 def _photographs(config: Config, n_pairs: int, rng: np.random.Generator, new: bool) -> FramePairs:
     """Show rows of the left halves of two photographs to learn from, of the right halves to test with."""
-    images = load_photographs([BUNDLED])
-    halves = [np.array_split(image, 2, axis=1)[int(new)] for image in images]
-    rows = [rng.choice(halves[k % len(halves)]) for k in range(config.n_scenes)]
-    return _from_all([photograph(row, pixels_per_spacing=1.0) for row in rows], config, n_pairs, rng)
+    return _from_all(photographed(config.n_scenes, int(new), rng), config, n_pairs, rng)
+
+
+def photographed(n: int, half: int, rng: np.random.Generator) -> list[FlatScene]:
+    """Draw rows of two photographs in turn, of their left halves (0) or their right ones (1), as scenes of pixels."""
+    halves = [np.array_split(image, 2, axis=1)[half] for image in load_photographs([BUNDLED])]
+    return [photograph(rng.choice(halves[k % len(halves)]), pixels_per_spacing=1.0) for k in range(n)]
 
 
 def _from_all(scenes: Sequence[Scene], config: Config, n_pairs: int, rng: np.random.Generator) -> FramePairs:
@@ -192,10 +184,8 @@ def _matrix(whitenings: list[np.ndarray], lessons: list[FramePairs], tests: list
     """Learn from each class, whitened; test on all, by one bilinear form of frames that are not."""
     accuracies = []
     for Z, lesson in zip(whitenings, lessons, strict=True):
-        chi = outer_products(_through(Z, lesson), WORLD.feature)
-        filters = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_
-        operators = Generators(filters, lesson.pixels, Z).in_pixels().operators
-        right, left = operators[rightward_first(filters)]
+        units = opposed(outer_products(_through(Z, lesson), WORLD.feature))
+        right, left = Generators(units.filters, lesson.pixels, Z).in_pixels().operators
         readings = [outer_products(test, WORLD.feature).project((right - left)[None])[:, 0] for test in tests]
         accuracies.append([share_right(*each) for each in zip(readings, tests, strict=True)])
     return np.array(accuracies)
@@ -213,7 +203,7 @@ def _additive(Z: np.ndarray, lesson: FramePairs, test: FramePairs) -> list[float
     both, new = (np.concatenate([pairs.before, pairs.after], axis=1) for pairs in seen)
     scale = both.std()
     assert lesson.motion is not None
-    units = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(both / scale).components_
+    units = two_units(both / scale).components_
     supervised = LogisticRegression(max_iter=1000).fit(both / scale, lesson.motion[:, 0] > 0)
     readings = new @ (units[0] - units[1]), supervised.decision_function(new / scale)
     return [share_right(reading, test) for reading in readings]
@@ -227,27 +217,48 @@ def losses(accuracies: np.ndarray) -> np.ndarray:
     return np.diagonal(accuracies, axis1=-2, axis2=-1)[..., None, :] - accuracies
 
 
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C9."""
-    config, learned = result.config, result.learned
-    seeds, names = config.n_seeds, list(CLASSES)
+    learned, names = found["learned"], list(CLASSES)
     world = f"n = {config.n}, optics and shifts of L2, whitening regularised by {REGULARIZATION:g}"
     vision = f"{world}; one early vision for all: each frame less its mean, whitening fitted on the four classes"
     apart = "largest difference of accuracy on new pairs from the filter learned from the class tested on"
-    chance = np.abs(learned.additive - 0.5)
-    units = ", ".join(f"{unit} {chance[:, k].max():.3f}" for k, unit in enumerate(READINGS))
+    shared, own = (np.abs(losses(accuracies)) for accuracies in (learned.shared, learned.own))
+    i, j = np.argwhere(shared.max(axis=0) == shared.max())[0]
+    yield below("C9.worst", apart, shared, 0.03, note=f"{names[i]} to {names[j]}; {vision}")
     title = "accuracy of units that add both frames, on the class that they learned from: largest distance from chance"
-    worst, own = (np.abs(losses(accuracies)) for accuracies in (learned.shared, learned.own))
-    i, j = np.argwhere(worst.max(axis=0) == worst.max())[0]
-    rows = [
-        below("C9.worst", apart, worst.max(), 0.03, seeds=seeds, note=f"{names[i]} to {names[j]}; {vision}"),
-        below("C9.or", title, chance.max(), 0.05, seeds=seeds, note=f"{units}; {vision}"),
-        report("C9.own", f"{apart}, each class whitened on its own", own.max(), seeds=seeds, note=world),
-        report("C9.lowest", "lowest accuracy", learned.shared.min(), seeds=seeds, note=vision),
-        report("C9.mean", "lowest accuracy, frames' means left in", learned.raw.min(), seeds=seeds, note=world),
-    ]
+    chance = {unit: np.abs(learned.additive[:, k] - 0.5) for k, unit in enumerate(READINGS)}
+    yield below("C9.or", title, chance, 0.05, note=vision)
+    yield report("C9.own", f"{apart}, each class whitened on its own", own, worst=np.max, note=world)
+    yield report("C9.lowest", "lowest accuracy", learned.shared, worst=np.min, note=vision)
+    yield report("C9.mean", "lowest accuracy, frames' means left in", learned.raw, worst=np.min, note=world)
     for i, j in np.ndindex(len(names), len(names)):
         title = f"accuracy of direction, learned from {names[i]}, tested on {names[j]}"
-        value = learned.shared[:, i, j].min()
-        rows.append(report(f"C9.{names[i]}_{names[j]}", title, value, seeds=seeds, note=world))
-    return rows
+        yield report(f"C9.{names[i]}_{names[j]}", title, learned.shared[:, i, j], worst=np.min, note=world)
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw accuracies, mean of the seeds: class learned from by class tested on; below, additive units on their own."""
+    learned, names = found["learned"], list(CLASSES)
+    figure = new_figure(6.2, 5.6)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[len(names), len(READINGS)])
+    image = _draw_accuracies(upper, learned.shared.mean(axis=0), names)
+    _draw_accuracies(lower, learned.additive.mean(axis=0), READINGS)
+    upper.set_title("filters that multiply (NSM)", fontsize=10)
+    upper.set_ylabel("learned from")
+    lower.set_title("units that add, learned from the class tested on", fontsize=10)
+    lower.set_xticks(range(len(names)), names)
+    lower.set_xlabel("tested on")
+    figure.colorbar(image, ax=[upper, lower], label="share of pairs whose direction is told (chance 0.5)")
+    return {"content": figure}
+
+
+def _draw_accuracies(axes: Axes, shares: np.ndarray, rows: Sequence[str]) -> Any:
+    """Show shares from chance to 1 as colour, and as figures."""
+    image = axes.imshow(shares, cmap="viridis", vmin=0.5, vmax=1, aspect="auto", interpolation="nearest")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    for (row, column), share in np.ndenumerate(shares):
+        colour = "black" if share > 0.75 else "white"
+        axes.text(column, row, f"{share:.3f}", ha="center", va="center", color=colour)
+    return image

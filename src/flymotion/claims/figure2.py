@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from flymotion.claims.learning import RATE, Nonnegative, Sample, Signed, learn_nonnegative, learn_signed
+from flymotion.claims.lessons import RATE, Nonnegative, Sample, Signed, learn_nonnegative, learn_signed
 from flymotion.claims.rows import Claim, above, all_of, below, report
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import WORLDS, stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import WORLDS
 from flymotion.generators import Generators, cosine, derivative_operator
 from flymotion.generators.theory import antisymmetric_share
+from flymotion.plots.filter_sheets import draw_filters
 
-__all__ = [
-    "Config",
-    "Result",
-    "accuracy_claim",
-    "by_world",
-    "check",
-    "cosine_claim",
-    "jobs",
-    "leading_cosines",
-    "opposition",
-    "run",
-    "shortfall",
-]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "QUICK", "Config", "antisymmetry", "check", "figures", "first_components", "opposites", "work"]
+
+CLAIMS = {
+    "C1": "SM learns what PCA finds; the first component is a derivative, antisymmetric",
+    "C2": "NSM's two units are opposite motion detectors, from every seed",
+    "C3": "the filters are the same at every pixel",
+    "C7": "SM's outputs change sign when time is reversed",
+}
 
 
 @dataclass(frozen=True)
@@ -54,157 +53,124 @@ class Config:
     n_pairs: int = 100_000
     n_test: int = 50_000
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2, n_seeds_signed=2)
+
+QUICK = {"n_seeds": 2, "n_seeds_signed": 2}
 
 
-@dataclass(frozen=True)
-class Result:
-    """What was learned; every array has an axis of seeds first."""
-
-    signed: dict[str, Signed]
-    nonnegative: dict[str, Nonnegative]
-    wide: Nonnegative
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    few = range(min(config.n_seeds, config.n_seeds_signed))
-    signed = [Sample(w, config.n, config.n_pairs, config.n_test, s) for w in WORLDS for s in few]
-    nonnegative = [Sample(w, config.n, config.n_pairs, config.n_test, s) for w in WORLDS for s in range(config.n_seeds)]
-    wide = [Sample("L1", config.n_wide, config.n_pairs, config.n_test, s) for s in few]
-    return [
-        *(partial(learn_signed, sample) for sample in signed),
-        *(partial(learn_nonnegative, sample) for sample in wide + nonnegative),
-    ]
+def work(config: Config) -> Work:
+    """Let all algorithms learn in both worlds, and NSM with a wider eye."""
+    few = min(config.n_seeds, config.n_seeds_signed)
+    samples = {world: Sample(world, config.n, config.n_pairs, config.n_test) for world in WORLDS}
+    wide = Sample("L1", config.n_wide, config.n_pairs, config.n_test)
+    return {
+        "signed": {world: each_seed(learn_signed, few, sample) for world, sample in samples.items()},
+        "wide": each_seed(learn_nonnegative, few, wide),
+        "nonnegative": {
+            world: each_seed(learn_nonnegative, config.n_seeds, sample) for world, sample in samples.items()
+        },
+    }
 
 
-def run(config: Config, each: Each = in_turn) -> Result:
-    """Let all algorithms learn."""
-    work = jobs(config)
-    done = [(piece.func, piece.args[0], learned) for piece, learned in zip(work, each(work), strict=True)]
-
-    def of(learn: Any, world: str, n: int) -> Any:
-        return stack([r for f, sample, r in done if f is learn and (sample.world, sample.n) == (world, n)])
-
-    return Result(
-        {world: of(learn_signed, world, config.n) for world in WORLDS},
-        {world: of(learn_nonnegative, world, config.n) for world in WORLDS},
-        of(learn_nonnegative, "L1", config.n_wide),
-    )
-
-
-# -- claims ------------------------------------------------------------------------------------------------------
-
-
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C1, C2, C3 and C7."""
-    return [*_check_signed(result), *_check_nonnegative(result), *_check_structure(result)]
+    yield from _check_signed(found["signed"])
+    yield from _check_nonnegative(found["nonnegative"])
+    yield from _check_structure(found["wide"], found["signed"]["L1"])
 
 
-def by_world(values: dict[str, Any], settings: str = "") -> str:
-    """Write the value of each world."""
-    return "; ".join([", ".join(f"{world} {value:.4g}" for world, value in values.items()), settings]).rstrip("; ")
+# -- what the larger eyes of C5 state, too ----------------------------------------------------------------------------
 
 
-def leading_cosines(signed: Signed, other: str) -> np.ndarray:
-    """Cosine, without sign, of SM's first filter with another's, for each seed."""
-    return np.abs(cosine(signed.sm[:, 0], getattr(signed, other)[:, 0]))
-
-
-def _check_signed(result: Result) -> list[Claim]:
-    signed = result.signed
-    seeds = len(next(iter(signed.values())).energy)
-    how = f"rate {RATE:g}, 6 passes"
-    rows = []
+def first_components(id: str, signed: Mapping[str, Signed], note: str = "") -> Iterator[Claim]:
+    """State that SM's first component is PCA's and the population's."""
     for other, title in (("pca", "PCA's"), ("theory", "the population's")):
-        least = {world: leading_cosines(s, other).min() for world, s in signed.items()}
-        title = f"|cosine| of SM's first component with {title}"
-        rows.append(above(f"C1.{other}", title, min(least.values()), 0.99, seeds=seeds, note=by_world(least, how)))
-    energy = {world: s.energy.min() for world, s in signed.items()}
-    title = "energy captured by SM's two components, relative to PCA's"
-    rows.append(above("C1.energy", title, min(energy.values()), 0.98, seeds=seeds, note=by_world(energy, how)))
-    first, second = ({world: s.theory[0, k] for world, s in signed.items()} for k in (0, 1))
-    share = {world: antisymmetric_share(A) for world, A in first.items()}
-    along = {world: _derivative_cosine(A) for world, A in first.items()}
-    other_ = {world: abs(_derivative_cosine(A)) for world, A in second.items()}
-    title = "antisymmetric share of the population's first component"
-    rows.append(above("C1.antisymmetric", title, min(share.values()), 0.9, seeds=0, note=by_world(share)))
-    title = "cosine of the population's first component with the central difference"
-    rows.append(above("C1.derivative", title, min(along.values()), 0.75, seeds=0, note=by_world(along)))
-    title = "|cosine| of the population's second component with the central difference"
-    rows.append(report("C1.second", title, max(other_.values()), seeds=0, note=by_world(other_)))
-    return rows
+        cosines = {world: np.abs(cosine(s.sm[:, 0], getattr(s, other)[:, 0])) for world, s in signed.items()}
+        yield above(f"{id}.{other}", f"|cosine| of SM's first component with {title}", cosines, 0.99, note=note)
 
 
-def _derivative_cosine(A: np.ndarray) -> float:
-    return float(cosine(A, derivative_operator(A.shape[:1])))
+def antisymmetry(id: str, signed: Mapping[str, Signed]) -> Claim:
+    """State that the population's first component is antisymmetric."""
+    shares = {world: antisymmetric_share(s.theory[0, 0]) for world, s in signed.items()}
+    return above(f"{id}.antisymmetric", "antisymmetric share of the population's first component", shares, 0.9)
 
 
-def shortfall(learned: Nonnegative, accuracy: str) -> np.ndarray:
-    """How much less often than theory's filter the direction of a pair is told, for each seed."""
-    return learned.reference - getattr(learned, accuracy)
-
-
-def _check_nonnegative(result: Result) -> list[Claim]:
-    learned = result.nonnegative
-    seeds = len(next(iter(learned.values())).silent)
-    rows = []
-    for name, suffix, label in (("nsm", "", "NSM"), ("kmeans", "_kmeans", "K-means")):
-        cosines = {world: opposition(getattr(r, name)) for world, r in learned.items()}
-        short = {world: shortfall(r, f"{name}_accuracy") for world, r in learned.items()}
-        rows += [cosine_claim(f"C2.cos{suffix}", label, cosines), accuracy_claim(f"C2.accuracy{suffix}", label, short)]
-        good = [bool(c < -0.9 and d < 0.01) for w in learned for c, d in zip(cosines[w], short[w], strict=True)]
-        rows.append(
-            all_of(f"C2.seeds{suffix}", f"seeds in which {label} succeeds in both, both worlds", good, seeds=seeds)
-        )
-    outputs = {world: shortfall(r, "output_accuracy").max() for world, r in learned.items()}
-    silent = {world: r.silent.max() for world, r in learned.items()}
-    title = "shortfall of accuracy when read from NSM's rectified outputs, pairs without output counted as wrong"
-    rows.append(report("C2.accuracy_outputs", title, max(outputs.values()), seeds=seeds, note=by_world(outputs)))
-    title = "share of pairs that leave both NSM units silent"
-    rows.append(report("C2.silent", title, max(silent.values()), seeds=seeds, note=by_world(silent)))
-    return rows
-
-
-def opposition(filters: np.ndarray) -> np.ndarray:
-    """Cosine of two filters, shape (n_seeds, 2, n, n), for each seed."""
-    return cosine(filters[:, 0], filters[:, 1])
-
-
-def cosine_claim(id: str, label: str, cosines: dict[str, np.ndarray]) -> Claim:
-    """State that two filters are sign inversions of each other."""
-    worst = {key: c.max() for key, c in cosines.items()}
-    seeds = len(next(iter(cosines.values())))
-    return below(id, f"cosine of {label}'s two filters", max(worst.values()), -0.9, seeds=seeds, note=by_world(worst))
-
-
-def accuracy_claim(id: str, label: str, short: dict[str, np.ndarray]) -> Claim:
-    """State that direction is told as well as by the population's filter."""
-    worst = {key: s.max() for key, s in short.items()}
-    seeds = len(next(iter(short.values())))
+def opposites(id: str, name: str, label: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
+    """State that two filters are sign inversions of each other, and tell direction as well as the population's does."""
+    cosines, short = _opposition(learned, name), _shortfall(learned, f"{name}_accuracy")
+    yield below(f"{id}.cos{_suffix(name)}", f"cosine of {label}'s two filters", cosines, -0.9)
     title = f"accuracy of direction on new pairs: shortfall of {label}'s filters from the population's filter"
-    best = min(s.min() for s in short.values())
-    note = by_world(worst, f"read by the larger dx'Ax; smallest shortfall {best:.4f}")
-    return below(id, title, max(worst.values()), 0.01, seeds=seeds, note=note)
+    note = f"read by the larger dx'Ax; smallest shortfall {min(s.min() for s in short.values()):.4f}"
+    yield below(f"{id}.accuracy{_suffix(name)}", title, short, 0.01, note=note)
 
 
-def _check_structure(result: Result) -> list[Claim]:
-    wide = result.wide.nsm
-    n = wide.shape[-1]
-    shares = Generators(wide.reshape(-1, n, n), (n,)).toeplitz_share()
-    reversal = result.signed["L1"].reversal
-    title = "energy of NSM's filters explained by one operator at every interior pixel (Toeplitz)"
-    return [
-        above("C3.toeplitz", title, shares.min(), 0.9, seeds=len(wide), note=f"L1, n = {n}, whitened frames"),
-        above(
-            "C7.reversal",
-            "correlation of SM's theta(before, after) with -theta(after, before), each unit",
-            reversal.min(),
-            0.95,
-            seeds=len(reversal),
-            note="L1, the paper's feature, new pairs",
-        ),
+def _suffix(name: str) -> str:
+    return "" if name == "nsm" else f"_{name}"
+
+
+def _opposition(learned: Mapping[str, Nonnegative], name: str) -> dict[str, np.ndarray]:
+    """Cosine of the two filters in each world, for each seed."""
+    both = {world: getattr(one, name) for world, one in learned.items()}
+    return {world: cosine(filters[:, 0], filters[:, 1]) for world, filters in both.items()}
+
+
+def _shortfall(learned: Mapping[str, Nonnegative], accuracy: str) -> dict[str, np.ndarray]:
+    """How much less often than theory's filter the direction of a pair is told in each world, for each seed."""
+    return {world: one.reference - getattr(one, accuracy) for world, one in learned.items()}
+
+
+# -- the claims -------------------------------------------------------------------------------------------------------
+
+
+def _check_signed(signed: Mapping[str, Signed]) -> Iterator[Claim]:
+    how = f"rate {RATE:g}, 6 passes"
+    yield from first_components("C1", signed, how)
+    energy = {world: s.energy for world, s in signed.items()}
+    yield above("C1.energy", "energy captured by SM's two components, relative to PCA's", energy, 0.98, note=how)
+    yield antisymmetry("C1", signed)
+    along = [
+        {world: float(cosine(s.theory[0, k], derivative_operator(s.theory.shape[-1:]))) for world, s in signed.items()}
+        for k in (0, 1)
     ]
+    title = "cosine of the population's {} component with the central difference"
+    yield above("C1.derivative", title.format("first"), along[0], 0.75)
+    size = {world: abs(value) for world, value in along[1].items()}
+    yield report("C1.second", f"|cosine|{title.format('second').removeprefix('cosine')}", size, worst=np.max)
+
+
+def _check_nonnegative(learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
+    for name, label in (("nsm", "NSM"), ("kmeans", "K-means")):
+        yield from opposites("C2", name, label, learned)
+        cosines, short = _opposition(learned, name), _shortfall(learned, f"{name}_accuracy")
+        good = {world: (cosines[world] < -0.9) & (short[world] < 0.01) for world in learned}
+        yield all_of(f"C2.seeds{_suffix(name)}", f"seeds in which {label} succeeds in both, both worlds", good)
+    title = "shortfall of accuracy when read from NSM's rectified outputs, pairs without output counted as wrong"
+    yield report("C2.accuracy_outputs", title, _shortfall(learned, "output_accuracy"), worst=np.max)
+    silent = {world: one.silent for world, one in learned.items()}
+    yield report("C2.silent", "share of pairs that leave both NSM units silent", silent, worst=np.max)
+
+
+def _check_structure(wide: Nonnegative, signed: Signed) -> Iterator[Claim]:
+    n_seeds, _, n, _ = wide.nsm.shape
+    shares = Generators(wide.nsm.reshape(-1, n, n), (n,)).toeplitz_share().reshape(n_seeds, 2)
+    title = "energy of NSM's filters explained by one operator at every interior pixel (Toeplitz)"
+    yield above("C3.toeplitz", title, shares, 0.9, note=f"L1, n = {n}, whitened frames")
+    title = "correlation of SM's theta(before, after) with -theta(after, before), each unit"
+    yield above("C7.reversal", title, signed.reversal, 0.95, note="L1, the paper's feature, new pairs")
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw Fig. 2c-f: the filters of SM, NSM, PCA and K-means in each world, of the first seed."""
+    return {f"figure2_{world}": _draw(world, found["signed"][world], found["nonnegative"][world]) for world in WORLDS}
+
+
+def _draw(world: str, signed: Signed, nonnegative: Nonnegative) -> Figure:
+    learners = (
+        ("(c) SM", signed.sm[0], ("first component", "second component")),
+        ("(d) NSM", nonnegative.nsm[0], ("rightward unit", "leftward unit")),
+        ("(e) PCA", signed.pca[0], ("first component", "second component")),
+        ("(f) K-means", nonnegative.kmeans[0], ("rightward centre", "leftward centre")),
+    )
+    titles = [f"{name}\n{part}" for name, _, parts in learners for part in parts]
+    matrices = np.concatenate([filters for _, filters, _ in learners])
+    title = f"Figure 2c-f, world {world}: filters of whitened frames"
+    return draw_filters(matrices, titles, suptitle=title, label="weight (filters of norm 1)")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-import numpy as np
+from flymotion.claims.figure2 import antisymmetry, first_components, opposites
+from flymotion.claims.lessons import Sample, learn_nonnegative, learn_signed
+from flymotion.claims.rows import Claim
+from flymotion.claims.running import Found, Work
+from flymotion.claims.worlds import WORLDS
 
-from flymotion.claims.figure2 import accuracy_claim, by_world, cosine_claim, leading_cosines, opposition, shortfall
-from flymotion.claims.learning import Nonnegative, Sample, Signed, learn_nonnegative, learn_signed
-from flymotion.claims.rows import Claim, above
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import WORLDS, stack
-from flymotion.generators.theory import antisymmetric_share
+__all__ = ["CLAIMS", "QUICK", "Config", "check", "work"]
 
-__all__ = ["Config", "Result", "check", "jobs", "run"]
+CLAIMS = {"C5": "larger eyes learn the same"}
+
+FIRST_SEED = 1000
+"""Seeds of their own, so that nothing is counted twice."""
 
 
 @dataclass(frozen=True)
@@ -37,62 +39,27 @@ class Config:
     n_pairs: int = 30_000
     n_test: int = 30_000
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return one seed."""
-        return cls(n_seeds=1)
+
+QUICK = {"n_seeds": 1}
 
 
-@dataclass(frozen=True)
-class Result:
-    """What was learned, by world and size (``"L1, n = 5"``); every array has an axis of seeds first."""
-
-    signed: dict[str, Signed]
-    nonnegative: dict[str, Nonnegative]
-
-
-def _samples(config: Config) -> dict[str, list[Sample]]:
-    """Seeds of their own, so that nothing is counted twice."""
-    return {
-        f"{world}, n = {n}": [Sample(world, n, config.n_pairs, config.n_test, 1000 + s) for s in range(config.n_seeds)]
+def work(config: Config) -> Work:
+    """Let all algorithms learn at every size, the longest first."""
+    seeds = range(FIRST_SEED, FIRST_SEED + config.n_seeds)
+    samples = {
+        f"{world}, n = {n}": Sample(world, n, config.n_pairs, config.n_test)
         for n in sorted(config.sizes, reverse=True)
         for world in WORLDS
     }
+    return {
+        name: {key: [partial(learn, sample, seed) for seed in seeds] for key, sample in samples.items()}
+        for name, learn in (("nonnegative", learn_nonnegative), ("signed", learn_signed))
+    }
 
 
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work, the longest first."""
-    return [
-        partial(learn, sample)
-        for samples in _samples(config).values()
-        for sample in samples
-        for learn in (learn_signed, learn_nonnegative)
-    ]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
-    """Let all algorithms learn at every size."""
-    results = iter(each(jobs(config)))
-    signed, nonnegative = {}, {}
-    for key, samples in _samples(config).items():
-        both = [(next(results), next(results)) for _ in samples]
-        signed[key], nonnegative[key] = (stack(kind) for kind in zip(*both, strict=True))
-    return Result(signed, nonnegative)
-
-
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C5: the first three measures of C1, and C2."""
-    seeds = len(next(iter(result.signed.values())).energy)
-    rows = []
-    for other, title in (("pca", "PCA's"), ("theory", "the population's")):
-        least = {key: leading_cosines(s, other).min() for key, s in result.signed.items()}
-        title = f"|cosine| of SM's first component with {title}"
-        rows.append(above(f"C5.{other}", title, min(least.values()), 0.99, seeds=seeds, note=by_world(least)))
-    shares = {key: antisymmetric_share(s.theory[0, 0]) for key, s in result.signed.items()}
-    title = "antisymmetric share of the population's first component"
-    rows.append(above("C5.antisymmetric", title, min(shares.values()), 0.9, seeds=0, note=by_world(shares)))
-    for name, suffix, label in (("nsm", "", "NSM"), ("kmeans", "_kmeans", "K-means")):
-        cosines = {key: opposition(getattr(r, name)) for key, r in result.nonnegative.items()}
-        short: dict[str, np.ndarray] = {key: shortfall(r, f"{name}_accuracy") for key, r in result.nonnegative.items()}
-        rows += [cosine_claim(f"C5.cos{suffix}", label, cosines), accuracy_claim(f"C5.accuracy{suffix}", label, short)]
-    return rows
+    yield from first_components("C5", found["signed"])
+    yield antisymmetry("C5", found["signed"])
+    for name, label in (("nsm", "NSM"), ("kmeans", "K-means")):
+        yield from opposites("C5", name, label, found["nonnegative"])

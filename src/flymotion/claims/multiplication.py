@@ -10,22 +10,28 @@ for the intensity. How much of a unit's output is the product, a regression on i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from flymotion.claims.rows import Claim, report
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import WORLDS, stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector, gruntman, linear_nonlinear
+from flymotion.plots.canvas import new_figure
 from flymotion.stimuli import drifting_grating
 from flymotion.world.eyes import Line
 from flymotion.world.rendering import render
 
-__all__ = ["STIMULI", "UNITS", "Config", "Result", "Shares", "check", "jobs", "run", "shares"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "QUICK", "STIMULI", "UNITS", "Config", "Shares", "check", "figures", "shares", "work"]
+
+CLAIMS = {"C31": "units that add multiply, too, by the nonlinearity of their output"}
 
 DT = 0.02
 """Time between frames [s]."""
@@ -50,11 +56,11 @@ Respond = Callable[[Detector], np.ndarray]
 UNITS = {"half_wave": "half-wave rectified sum", "squared": "squared sum", "gruntman": "conductances (Gruntman)"}
 """Units, and their names."""
 
-MEANING = {
-    "half_wave": "half of a rectified sum is the sum itself, whose mean is 0; the rest bends much as a square does",
-    "squared": "a squared sum holds the product, and the difference of mirror images nothing else",
-    "gruntman": "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
-}
+MEANING = (
+    "half of a rectified sum is the sum itself, whose mean is 0; the rest bends much as a square does",
+    "a squared sum holds the product, and the difference of mirror images nothing else",
+    "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
+)
 """What the figures say of each unit."""
 
 STIMULI = {"gratings": "gratings", "noise": "noise of L1"}
@@ -85,21 +91,18 @@ class Config:
     frequencies: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     contrasts: tuple[float, ...] = (0.25, 0.5)
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
+
+QUICK = {"n_seeds": 2}
 
 
 class Shares(NamedTuple):
     """What the product of change and intensity explains, for each of :data:`UNITS`."""
 
-    single: np.ndarray
-    """Of the variance of one unit's output, what no other term of second order or less explains, shape (n_units,)."""
-    opponent: np.ndarray
-    """The same of a unit less its mirror image."""
+    product: np.ndarray
+    """Of the variance, what no other term of second order or less explains; of one unit's output, and of a unit's less
+    its mirror image's, shape (n_units, 2)."""
     alone: np.ndarray
-    """Of the variance, what the product alone explains, of one unit and of the difference, shape (n_units, 2)."""
+    """The same, what the product alone explains, shape (n_units, 2)."""
     quadratic: np.ndarray
     """The same of all terms up to second order, shape (n_units, 2)."""
     selectivity: np.ndarray
@@ -108,23 +111,9 @@ class Shares(NamedTuple):
     """What the product makes of it, shape (n_units,)."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """Shares by what is shown; every array has an axis of seeds first, 1 long for gratings."""
-
-    config: Config
-    shares: dict[str, Shares]
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    return [partial(_show_gratings, config), *(partial(_show_noise, config, seed) for seed in range(config.n_seeds))]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
+def work(config: Config) -> Work:
     """Show gratings and noise to all units, and take their outputs apart."""
-    gratings, *noise = each(jobs(config))
-    return Result(config, {"gratings": stack([gratings]), "noise": stack(noise)})
+    return {"gratings": partial(_show_gratings, config), "noise": each_seed(_show_noise, config.n_seeds, config)}
 
 
 def _show_gratings(config: Config) -> Shares:
@@ -197,18 +186,13 @@ def _take_apart(movies: np.ndarray, eye: Line, kept: slice) -> Shares:
         (respond(linear_nonlinear(nonlinearity="squared")), sums, 3),
         (respond(gruntman()), _inputs_of_conductances(respond), 2),
     )
-    single = [shares(outputs[..., 0], inputs[..., :own]) for outputs, inputs, own in units]
-    opponent = [shares(outputs[..., 0] - outputs[..., 1], inputs) for outputs, inputs, _ in units]
+    taken = [
+        (shares(outputs[..., 0], inputs[..., :own]), shares(outputs[..., 0] - outputs[..., 1], inputs))
+        for outputs, inputs, own in units
+    ]
+    product, alone, quadratic, made = np.moveaxis(np.array(taken), -1, 0)
     right, left = np.array([outputs[..., 0].reshape(2, -1).mean(axis=1) for outputs, _, _ in units]).T
-    both = np.array([single, opponent])
-    return Shares(
-        single=both[0, :, 0],
-        opponent=both[1, :, 0],
-        alone=both[:, :, 1].T,
-        quadratic=both[:, :, 2].T,
-        selectivity=(right - left) / (right + left),
-        made=both[0, :, 3] / (right + left),
-    )
+    return Shares(product, alone, quadratic, (right - left) / (right + left), made[:, 0] / (right + left))
 
 
 def shares(output: np.ndarray, inputs: np.ndarray) -> tuple[float, float, float, float]:
@@ -239,9 +223,8 @@ def shares(output: np.ndarray, inputs: np.ndarray) -> tuple[float, float, float,
     y, base = output.ravel(), np.stack([term.ravel() for term in rest], axis=1)
     products = (change * intensities).reshape(len(y), -1)
     total = ((y - y.mean()) ** 2).sum()
-    full = np.concatenate([base, products], axis=1)
     (without, _), (only, _), (left, weights) = (
-        _residual(terms, y) for terms in (base, np.concatenate([base[:, :1], products], axis=1), full)
+        _residual(np.concatenate(terms, axis=1), y) for terms in ([base], [base[:, :1], products], [base, products])
     )
     right, left_ = (products @ weights[base.shape[1] :]).reshape(2, -1).mean(axis=1)
     return (without - left) / total, 1 - only / total, 1 - left / total, float(right - left_)
@@ -257,35 +240,43 @@ def _residual(terms: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
 # -- claims ----------------------------------------------------------------------------------------------------------
 
 
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C31."""
-    rows = []
-    for shown, found in result.shares.items():
-        for k, (unit, name) in enumerate(UNITS.items()):
-            rows += _state(shown, unit, name, k, found)
-    return rows
+    of = "share of the variance that only the product of change and intensity explains"
+    makes = "share of the difference between mean outputs to motion right and left that the product makes"
+    for (shown, name), (k, (unit, label)) in itertools.product(STIMULI.items(), enumerate(UNITS.items())):
+        by_unit: Shares = found[shown]
+        for i, (which, title) in enumerate((("", "one unit"), ("opponent_", "unit less mirror image"))):
+            product, alone, quadratic = (field[..., k, i] for field in by_unit[:3])
+            note = f"{alone.mean():.3g} alone; all terms up to second order explain {quadratic.mean():.3f}"
+            id, title = f"C31.{unit}_{which}{shown}", f"{of}, {title}, {label}, {name}"
+            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds")
+        selectivity = by_unit.selectivity[..., k].mean()
+        note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[k]}"
+        id, made = f"C31.{unit}_direction_{shown}", by_unit.made[..., k] / selectivity
+        yield report(id, f"{makes}, {label}, {name}", made, worst=np.mean, note=note)
 
 
-def _state(shown: str, unit: str, name: str, k: int, found: Shares) -> list[Claim]:
-    seeds = len(found.single) if shown == "noise" else 0
-    single, opponent, selectivity, made_ = (
-        x[:, k].mean() for x in (found.single, found.opponent, found.selectivity, found.made)
-    )
-    quadratic = found.quadratic[:, k].mean(axis=0)
-    of = "share of the variance that only the product of change and intensity explains, "
-    where = f"{name}, {STIMULI[shown]}"
-    note = "{:.3g} alone; all terms up to second order explain {:.3f}; mean of the seeds".format
-    alone = found.alone[:, k].mean(axis=0)
-    made = "share of the difference between mean outputs to motion right and left that the product makes, "
-    selective = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[unit]}"
-    return [
-        report(f"C31.{unit}_{shown}", f"{of}one unit, {where}", single, seeds=seeds, note=note(alone[0], quadratic[0])),
-        report(
-            f"C31.{unit}_opponent_{shown}",
-            f"{of}unit less mirror image, {where}",
-            opponent,
-            seeds=seeds,
-            note=note(alone[1], quadratic[1]),
-        ),
-        report(f"C31.{unit}_direction_{shown}", f"{made}{where}", made_ / selectivity, seeds=seeds, note=selective),
-    ]
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
+    figure = new_figure(10, 4.2)
+    panels = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(UNITS))
+    for axes, (shown, title) in zip(panels, STIMULI.items(), strict=True):
+        product, _, _, selectivity, made = found[shown]
+        bars = {
+            "variance of one unit": product[..., 0],
+            "variance of unit less mirror image": product[..., 1],
+            "difference of means, motion right and left": made / selectivity.reshape(-1, len(UNITS)).mean(axis=0),
+        }
+        for k, (label, values) in enumerate(bars.items()):
+            low, mean, high = (f(values.reshape(-1, len(UNITS)), axis=0) for f in (np.min, np.mean, np.max))
+            x, spread = places + 0.27 * (k - 1), np.abs([low - mean, high - mean])
+            axes.bar(x, mean, 0.25, yerr=spread, color=f"C{k}", label=label, error_kw={"linewidth": 1})
+            for place, height, top in zip(x, mean, high, strict=True):
+                axes.text(place, max(top, 0) + 0.02, f"{height:.2f}", ha="center", va="bottom", fontsize=8)
+        axes.set_xticks(places, [name.replace(" (", "\n(").replace("fied s", "fied\ns") for name in UNITS.values()])
+        axes.set_title(title, fontsize=10)
+    panels[0].set(ylabel="share that only the product explains", ylim=(0, 1.35))
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    return {"products": figure}

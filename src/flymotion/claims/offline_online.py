@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.learning import RATE
+from flymotion.claims.lessons import RATE
 from flymotion.claims.rows import Claim, above, below, report
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import WORLDS, stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import WORLDS
 from flymotion.similarity.features import OuterProducts, as_features
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.optima import (
@@ -24,10 +24,18 @@ from flymotion.similarity.optima import (
 )
 from flymotion.similarity.rivals import OuterProductPCA
 
-__all__ = ["KINDS", "Config", "Optimum", "Reconstruction", "Result", "Ring", "check", "jobs", "run"]
+__all__ = ["CLAIMS", "QUICK", "Config", "Optimum", "Reconstruction", "check", "work"]
+
+CLAIMS = {
+    "C26": "the offline optimum is the eigensolution, and online SM comes near it",
+    "C35": "the min-max forms agree with the objective at its optimum",
+}
 
 KINDS = ("L1", "plain")
 """The paper's feature in world L1; Gaussian vectors of ten features."""
+
+SHOWN = np.arange(0, 360, 5.0)
+"""Points of the ring that are shown to what learned on it [deg]."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +66,8 @@ class Config:
     n_units: int = 8
     n_ring: int = 20_000
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds and starts."""
-        return cls(n_seeds=2, n_starts=3)
+
+QUICK = {"n_seeds": 2, "n_starts": 3}
 
 
 class Optimum(NamedTuple):
@@ -77,49 +83,23 @@ class Optimum(NamedTuple):
     """Relative difference of the two sides of Eq. 13."""
 
 
-class Ring(NamedTuple):
-    """What NSM learns on a ring (Sengupta et al. 2018)."""
-
-    angles: np.ndarray
-    """Points of the ring [deg]."""
-    outputs: np.ndarray
-    """Outputs of the units at those points, shape (n_angles, n_units)."""
-
-
 class Reconstruction(NamedTuple):
     """Share of the change left unexplained by one operator, fitted by alternating least squares."""
 
     before: np.ndarray
     """dx = theta A x, Eq. 9."""
     midpoint: np.ndarray
-    """dx = theta A (x + x_next) / 2, Eq. 24 (eq:reconstruct_mid_point)."""
+    """dx = theta A (x + x_next) / 2, Eq. 23 (eq:reconstruct_mid_point)."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """Every array has an axis of seeds first."""
-
-    optimum: dict[str, Optimum]
-    ring: Ring
-    reconstruction: dict[str, Reconstruction]
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    seeds = range(config.n_seeds)
-    return [
-        *(partial(_optimum, config, kind, seed) for kind in KINDS for seed in seeds),
-        *(partial(_reconstruct, world, seed) for world in WORLDS for seed in seeds),
-        *(partial(_ring, config, seed) for seed in seeds),
-    ]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
-    """Solve offline, learn online, and reconstruct."""
-    results = list(each(jobs(config)))
-    groups = [stack(results[i : i + config.n_seeds]) for i in range(0, len(results), config.n_seeds)]
-    optimum = dict(zip(KINDS, groups, strict=False))
-    return Result(optimum, groups[-1], dict(zip(WORLDS, groups[len(KINDS) : -1], strict=True)))
+def work(config: Config) -> Work:
+    """Solve offline and learn online, reconstruct, and learn on a ring (Sengupta et al. 2018)."""
+    n = config.n_seeds
+    return {
+        "optimum": {kind: each_seed(_optimum, n, config, kind) for kind in KINDS},
+        "reconstruction": {world: each_seed(_reconstruct, n, world) for world in WORLDS},
+        "ring": each_seed(_ring, n, config),
+    }
 
 
 def _draw(config: Config, kind: str, n: int, seed: int) -> Any:
@@ -152,18 +132,19 @@ def _optimum(config: Config, kind: str, seed: int) -> Optimum:
     )
 
 
-def _ring(config: Config, seed: int) -> Ring:
+def _ring(config: Config, seed: int) -> np.ndarray:
+    """Return outputs of NSM's units all round, shape (n_shown, n_units)."""
     angles = np.random.default_rng([seed, 28]).uniform(0, 2 * np.pi, config.n_ring)
-    network = NonnegativeSimilarityMatching(config.n_units, forgetting=1 - RATE)
-    network.fit(np.stack([np.cos(angles), np.sin(angles)], axis=1))
-    shown = np.arange(0, 360, 5.0)
-    radians = np.radians(shown)
-    return Ring(shown, network.transform(np.stack([np.cos(radians), np.sin(radians)], axis=1)))
+    network = NonnegativeSimilarityMatching(config.n_units, forgetting=1 - RATE).fit(_points(angles))
+    return network.transform(_points(np.radians(SHOWN)))
 
 
-def _reconstruct(name: str, seed: int) -> Reconstruction:
-    world = WORLDS[name]
-    pairs = world.pairs(5, 5000, [seed, 35])
+def _points(angles: np.ndarray) -> np.ndarray:
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _reconstruct(world: str, seed: int) -> Reconstruction:
+    pairs = WORLDS[world].pairs(5, 5000, [seed, 35])
     left = [_unexplained(pairs.after - pairs.before, x) for x in (pairs.before, (pairs.before + pairs.after) / 2)]
     return Reconstruction(*map(np.array, left))
 
@@ -176,61 +157,46 @@ def _unexplained(dx: np.ndarray, x: np.ndarray, *, n_steps: int = 200) -> float:
         pushed = x @ A.T
         theta = (dx * pushed).sum(axis=1) / (pushed**2).sum(axis=1)
         A = np.linalg.solve((x * theta[:, None] ** 2).T @ x, chi.accumulate(theta[:, None])[0].T).T
-    return float(((dx - theta[:, None] * (x @ A.T)) ** 2).sum() / (dx**2).sum())
+    return float(((dx - theta[:, None] * (x @ A.T)) ** 2).sum() / (dx**2).sum())  # Eqs. 9, 23
 
 
-# -- claims ------------------------------------------------------------------------------------------------------
+# -- claims ----------------------------------------------------------------------------------------------------------
 
 
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C26 and C35."""
-    optimum, seeds = result.optimum, len(result.ring.outputs)
-    descent = {kind: np.abs(o.descent).max() for kind, o in optimum.items()}
-    share = {kind: o.share.min() for kind, o in optimum.items()}
-    four, thirteen = (max(getattr(o, name).max() for o in optimum.values()) for name in ("lyapunov", "cross_term"))
-    starts = optimum["L1"].descent.shape[1]
-    active, gap, width = _tiling(result.ring)
+
+    def of(name: str) -> dict[str, np.ndarray]:
+        return {kind: getattr(optimum, name) for kind, optimum in found["optimum"].items()}
+
     title = "objective of Eq. 12 after descent from random starts, relative to the eigensolution's, minus 1"
-    note = ", ".join(f"{kind} {value:.1e}" for kind, value in descent.items())
-    shares = ", ".join(f"{kind} {value:.4f}" for kind, value in share.items())
-    captured = "similarity that online SM captures, of what any K outputs can"
-    ring = "uniform ring in the plane"
-    units = result.ring.outputs.shape[2]
-    left = {
-        name: (float(np.median(r.before)), float(np.median(r.midpoint))) for name, r in result.reconstruction.items()
-    }
-    return [
-        below("C26.descent", title, max(descent.values()), 1e-6, seeds=seeds, note=f"{note}; {starts} starts a seed"),
-        above("C26.online", captured, min(share.values()), 0.95, seeds=seeds, note=shares),
-        report(
-            "C26.ring_active", f"active units of NSM with {units} on a ring, fewest", active, seeds=seeds, note=ring
-        ),
-        report("C26.ring_gap", "largest gap between preferred angles", gap, seeds=seeds, unit="deg", note=ring),
-        report("C26.ring_width", "median width of a unit's field", width, seeds=seeds, unit="deg", note=ring),
-        below("C35.lyapunov", "relative difference of Eq. 12 and Eq. 4 at the optimum", four, 1e-8, seeds=seeds),
-        below(
-            "C35.cross_term", "relative difference of the sides of Eq. 13 at the optimum", thirteen, 1e-8, seeds=seeds
-        ),
-        *(
-            report(
-                f"C35.midpoint_{name}",
-                "change left unexplained by one operator on the midpoint (Eq. 24), relative to Eq. 9",
-                after / before,
-                seeds=seeds,
-                note=f"median shares left: Eq. 9 {before:.4f}, midpoint {after:.4f}; {name}, n = 5, not whitened",
-            )
-            for name, (before, after) in left.items()
-        ),
-    ]
+    sizes = {kind: np.abs(relative) for kind, relative in of("descent").items()}
+    yield below("C26.descent", title, sizes, 1e-6, note=f"{config.n_starts} starts a seed")
+    yield above("C26.online", "similarity that online SM captures, of what any K outputs can", of("share"), 0.95)
+    yield from _check_ring(found["ring"])
+    for name, sides in (("lyapunov", "Eq. 12 and Eq. 4"), ("cross_term", "the sides of Eq. 13")):
+        yield below(f"C35.{name}", f"relative difference of {sides} at the optimum", of(name), 1e-8)
+    title = "change left unexplained by one operator on the midpoint (Eq. 23), relative to Eq. 9"
+    for world, left in found["reconstruction"].items():
+        before, midpoint = np.median(left, axis=1)
+        note = f"median shares left: Eq. 9 {before:.4f}, midpoint {midpoint:.4f}; {world}, n = 5, not whitened"
+        yield report(f"C35.midpoint_{world}", title, midpoint / before, seeds=config.n_seeds, note=note)
 
 
-def _tiling(ring: Ring) -> tuple[int, float, float]:
-    """Fewest active units, largest gap between neighbouring preferred angles, median width of a field [deg]."""
-    active = (ring.outputs.max(axis=1) > 1e-9).sum(axis=1)
-    vectors = np.einsum("sau,a->su", ring.outputs, np.exp(1j * np.radians(ring.angles[0])))
-    gaps = []
-    for row in vectors:
-        preferred = np.sort(np.degrees(np.angle(row[np.abs(row) > 1e-9])) % 360)
-        gaps.append(np.diff(np.append(preferred, preferred[0] + 360)).max())
-    widths = (ring.outputs > 1e-9).mean(axis=1) * 360
-    return int(active.min()), float(max(gaps)), float(np.median(widths[widths > 0]))
+def _check_ring(outputs: np.ndarray) -> Iterator[Claim]:
+    """Report how units tile the ring: how many, where, how wide; outputs of shape (n_seeds, n_shown, n_units)."""
+    note, active = "uniform ring in the plane", outputs > 1e-9
+    units = active.any(axis=1).sum(axis=1)
+    title = f"active units of NSM with {outputs.shape[2]} on a ring, fewest"
+    yield report("C26.ring_active", title, units, worst=np.min, note=note)
+    vectors = np.einsum("sau,a->su", outputs, np.exp(1j * np.radians(SHOWN)))
+    gaps = np.array([_largest_gap(np.degrees(np.angle(row[np.abs(row) > 1e-9]))) for row in vectors])
+    yield report("C26.ring_gap", "largest gap between preferred angles", gaps, worst=np.max, unit="deg", note=note)
+    widths, title = active.mean(axis=1) * 360, "median width of a unit's field"
+    yield report("C26.ring_width", title, widths, worst=lambda w: np.median(w[w > 0]), unit="deg", note=note)
+
+
+def _largest_gap(angles: np.ndarray) -> float:
+    """Return the largest angle between neighbours on the circle [deg]."""
+    around = np.sort(angles % 360)
+    return np.diff(np.append(around, around[0] + 360)).max()

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.learning import RATE
+from flymotion.claims.lessons import RATE, opposed
 from flymotion.claims.rows import Claim, above, report
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import World, rightward_first, share_right, stack
+from flymotion.claims.running import Found, Work
+from flymotion.claims.worlds import World, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
-from flymotion.generators.theory import MotionMap, antisymmetric_share, motion_map
+from flymotion.generators.optics_map import motion_map
+from flymotion.generators.theory import antisymmetric_share
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.plots.canvas import new_figure
 from flymotion.similarity.features import OuterProducts, outer_products
-from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA
 
-__all__ = ["FEATURES", "GAP", "Cell", "Config", "Result", "check", "jobs", "run"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-FEATURES = ("change", "midpoint")
+__all__ = ["CLAIMS", "QUICK", "Cell", "Config", "check", "figures", "work"]
+
+CLAIMS = {"C28": "where optics and shifts let each feature learn motion is as theory says"}
+
+FEATURES = {"change": "paper's feature, dx x'", "midpoint": "midpoint feature, dx (x + x_next)'/2"}
 
 GAP = 0.9
 """Ratio of the second eigenvalue to the first below which the first component is well defined."""
@@ -53,10 +62,13 @@ class Config:
     n_pairs: int = 20_000
     n_test: int = 10_000
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return one sample of fewer cells."""
-        return cls(n_seeds=1, sigmas=(0.3, 0.475, 0.65, 0.8, 1.0), max_shifts=(0.1, 0.3, 0.6, 1.5))
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of samples: seeds, widths, shifts."""
+        return self.n_seeds, len(self.sigmas), len(self.max_shifts)
+
+
+QUICK = {"n_seeds": 1, "sigmas": (0.3, 0.475, 0.65, 0.8, 1.0), "max_shifts": (0.1, 0.3, 0.6, 1.5)}
 
 
 class Cell(NamedTuple):
@@ -74,84 +86,117 @@ class Cell(NamedTuple):
     """Cosine of the difference of NSM's two filters with the central difference."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """Theory and samples by feature; arrays of shape (n_sigmas, n_shifts), samples with an axis of seeds first."""
-
-    config: Config
-    theory: dict[str, MotionMap]
-    sampled: dict[str, Cell]
+def work(config: Config) -> Work:
+    """Ask theory; and let SM, PCA and NSM learn in every cell."""
+    theory = partial(motion_map, config.sigmas, config.max_shifts, n=config.n)
+    cells = [partial(_cell, config, *cell) for cell in np.ndindex(config.shape)]
+    return {"theory": {feature: partial(theory, feature=feature) for feature in FEATURES}, "cells": cells}
 
 
-def jobs(config: Config) -> list[partial[list[Cell]]]:
-    """List the independent pieces of work."""
-    cells = np.ndindex(config.n_seeds, len(config.sigmas), len(config.max_shifts))
-    return [partial(_cell, config, *cell) for cell in cells]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
-    """Let SM, PCA and NSM learn in every cell, and ask theory."""
-    shape = (config.n_seeds, len(config.sigmas), len(config.max_shifts))
-    by_feature = zip(FEATURES, zip(*each(jobs(config)), strict=True), strict=True)
-    sampled = {feature: Cell(*(field.reshape(shape) for field in stack(cells))) for feature, cells in by_feature}
-    theory = {f: motion_map(config.sigmas, config.max_shifts, n=config.n, feature=f) for f in FEATURES}
-    return Result(config, theory, sampled)
-
-
-def _cell(config: Config, seed: int, i: int, j: int) -> list[Cell]:
+def _cell(config: Config, seed: int, i: int, j: int) -> dict[str, Cell]:
     """Let all learn from the same pairs, by each feature."""
     world = World(config.sigmas[i], config.max_shifts[j], "")
     pairs, test = (world.pairs(config.n, n, [seed, i, j, k]) for k, n in enumerate((config.n_pairs, config.n_test)))
     whitening = ZCAWhitening(0.0).fit(pairs)
     pairs, test = (whitening.transform(some) for some in (pairs, test))
-    return [_learn(outer_products(pairs, feature), outer_products(test, feature), test) for feature in FEATURES]
+    return {name: _learn(outer_products(pairs, name), outer_products(test, name), test) for name in FEATURES}
 
 
 def _learn(chi: OuterProducts, seen: OuterProducts, test: FramePairs) -> Cell:
     first = OuterProductPCA(1).fit(chi), SimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    filters = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_
-    filters = filters[rightward_first(filters)]
-    difference = filters[0] - filters[1]
+    units = opposed(chi)
     pca, sm = (np.array(antisymmetric_share(learner.generators_[0])) for learner in first)
     return Cell(
         pca,
         sm,
-        np.array(share_right(seen.project(difference[None])[:, 0], test)),
-        cosine(filters[0], filters[1]),
-        cosine(difference, derivative_operator(difference.shape[:1])),
+        np.array(share_right(seen.project(units.opponent[None])[:, 0], test)),
+        cosine(*units.filters),
+        cosine(units.opponent, derivative_operator(units.opponent.shape[:1])),
     )
 
 
-def check(result: Result) -> list[Claim]:
+# -- claims ----------------------------------------------------------------------------------------------------------
+
+
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C28."""
-    config = result.config
-    n_cells = len(config.sigmas) * len(config.max_shifts)
     world = f"n = {config.n}, widths {min(config.sigmas)} to {max(config.sigmas)}, shifts to {max(config.max_shifts)}"
-    rows = []
     for learner in ("pca", "sm"):
-        agree = {f: _agreement(result, f, learner) for f in FEATURES}
-        together = np.concatenate(list(agree.values()))
-        parts = ", ".join(f"{f} {a.mean():.3f} of {len(a)}" for f, a in agree.items())
+        agree = {feature: _agreement(found, config, feature, learner) for feature in FEATURES}
+        parts = ", ".join(f"{feature} {a.mean():.3f} of {a.size}" for feature, a in agree.items())
         title = f"cells where {learner.upper()}'s first component is antisymmetric or not, as theory says"
         note = f"{parts} samples of cells with a gap over 10 %; {world}"
-        rows.append(
-            above(f"C28.{learner}", title, together.mean(), 0.95, seeds=config.n_seeds, unit="share", note=note)
-        )
-    for feature in FEATURES:
-        cell, motion = result.sampled[feature], int(result.theory[feature].motion_first.sum())
-        note = f"median over all cells; theory has motion first in {motion} of {n_cells}; {world}"
+        both = np.concatenate(list(agree.values()), axis=1)
+        yield above(f"C28.{learner}", title, both, 0.95, worst=np.mean, unit="share", note=note)
+    for feature, theory in found["theory"].items():
+        motion = theory.motion_first
+        note = f"median over all cells; theory has motion first in {motion.sum()} of {motion.size}; {world}"
         for measure, title in (
             ("accuracy", "accuracy of NSM's filters on new pairs"),
             ("opposition", "cosine of NSM's two filters"),
             ("derivative", "cosine of the difference of NSM's filters with the central difference"),
         ):
-            value = np.median(getattr(cell, measure))
-            rows.append(report(f"C28.{measure}_{feature}", title, value, seeds=config.n_seeds, note=note))
-    return rows
+            values = _samples(found, config, feature, measure)
+            yield report(f"C28.{measure}_{feature}", title, values, worst=np.median, note=note)
 
 
-def _agreement(result: Result, feature: str, learner: str) -> np.ndarray:
-    """Whether a sample's first component is antisymmetric where theory's is, for each cell with a gap."""
-    theory = result.theory[feature]
-    same = (getattr(result.sampled[feature], learner) > 0.5) == (theory.antisymmetric_share > 0.5)
-    return same[:, theory.ratio < GAP].ravel()
+def _samples(found: Found, config: Config, feature: str, measure: str) -> np.ndarray:
+    """Return a measure of all cells, shape (n_seeds, n_sigmas, n_shifts)."""
+    return getattr(found["cells"][feature], measure).reshape(config.shape)
+
+
+def _agreement(found: Found, config: Config, feature: str, learner: str) -> np.ndarray:
+    """Whether samples agree with theory on antisymmetry, in cells with a gap; shape (n_seeds, n_cells)."""
+    theory = found["theory"][feature]
+    same = (_samples(found, config, feature, learner) > 0.5) == (theory.antisymmetric_share > 0.5)
+    return same[:, theory.ratio < GAP]
+
+
+# -- figure ----------------------------------------------------------------------------------------------------------
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw theory as colour and boundary, samples of the first seed as marks, features side by side."""
+    figure = new_figure(11, 4.6)
+    panels = figure.subplots(1, len(FEATURES), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (feature, title) in zip(panels, FEATURES.items(), strict=True):
+        theory = found["theory"][feature]
+        image = axes.imshow(theory.antisymmetric_share, origin="lower", cmap="PuOr", vmin=0, vmax=1, aspect="auto")
+        _boundary(axes, theory.antisymmetric_share > 0.5)
+        _hatch(axes, theory.ratio >= GAP)
+        _marks(axes, _samples(found, config, feature, "pca")[0] > 0.5)
+        axes.set_title(title)
+        axes.set_xticks(range(len(config.max_shifts)), [f"{s:g}" for s in config.max_shifts])
+        axes.set_yticks(range(len(config.sigmas)), [f"{s:g}" for s in config.sigmas])
+        axes.set_xlabel("largest shift [pixels per frame]")
+    panels[0].set_ylabel("acceptance width sigma [pixels]")
+    figure.colorbar(image, ax=list(panels), label="antisymmetric share of theory's first component")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    return {"motion_map": figure}
+
+
+def _boundary(axes: Axes, motion: np.ndarray) -> None:
+    """Draw the edges between cells with and without motion."""
+    upright = [([c + 0.5, c + 0.5], [r - 0.5, r + 0.5]) for r, c in np.argwhere(np.diff(motion, axis=1))]
+    level = [([c - 0.5, c + 0.5], [r + 0.5, r + 0.5]) for r, c in np.argwhere(np.diff(motion, axis=0))]
+    for k, (x, y) in enumerate(upright + level):
+        axes.plot(x, y, color="black", linewidth=2.5, label="boundary of theory" if k == 0 else None)
+
+
+def _hatch(axes: Axes, cells: np.ndarray) -> None:
+    """Hatch the cells whose first component is not well defined."""
+    from matplotlib.patches import Rectangle
+
+    style: dict[str, Any] = {"facecolor": "none", "edgecolor": "0.7", "hatch": "///", "linewidth": 0.0}
+    for row, column in np.argwhere(cells):
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **style))
+    axes.add_patch(Rectangle((-9, -9), 0, 0, label="eigenvalues within 10 %: not counted", **style))
+
+
+def _marks(axes: Axes, motion: np.ndarray) -> None:
+    for where, marker, face, edge, label in (
+        (motion, "o", "white", "black", "sample: motion first"),
+        (~motion, "x", "black", None, "sample: blur first"),
+    ):
+        rows, columns = np.nonzero(where)
+        axes.scatter(columns, rows, s=34, marker=marker, facecolor=face, edgecolor=edge, label=label, zorder=3)

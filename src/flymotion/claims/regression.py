@@ -8,7 +8,7 @@ Content moves by theta, so that :math:`\Delta x = \theta A x` and noise; the est
 
 A is minus the spatial derivative: for content, not for the eye, theta is *minus* the one printed in Supplement C. The
 signal-to-noise ratio is the variance of a pixel's intensity over that of its noise; the change from frame to frame is
-much smaller than the intensity, so that its own ratio is 35 dB lower in world L1 (:attr:`Result.change_snr`).
+much smaller than the intensity, so that its own ratio is 35 dB lower in world L1 (:func:`change_snr`).
 
 With the covariance C(s) of the pixels after and before content has moved by s, and noise of variance
 :math:`\sigma^2`, the slope of the log likelihood at theta = 0 is :math:`\Delta x' A \bar x / 2 \sigma^2`, with the mean
@@ -19,25 +19,36 @@ the scene: called matched here. So in much noise the posterior mean is the corre
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import least_squares, minimize_scalar
 
 from flymotion.claims.rows import Claim, above, below, report, within
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import CORRELATION_LENGTH, WORLDS, stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.worlds import CORRELATION_LENGTH, WORLDS
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.photoreceptors import SensorNoise
+from flymotion.plots.canvas import new_figure
 from flymotion.world.scenes import exponential_covariance
 
-__all__ = ["OPERATORS", "Config", "Errors", "Minimum", "Result", "check", "jobs", "run"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-OPERATORS = ("derivative", "matched")
-"""The central difference, of Supplement C; and the one that is optimal for small motions at that noise."""
+__all__ = ["CLAIMS", "QUICK", "Config", "Errors", "Minimum", "change_snr", "check", "figures", "work"]
+
+CLAIMS = {
+    "C15": "the ridge regression has a closed form; for large penalties it is a correlation",
+    "C33": "in much noise a correlation is as good as the ridge regression",
+}
+
+OPERATORS = ("central difference", "operator matched to the noise")
+"""That of Supplement C; and the one that is optimal for small motions at that noise."""
 
 LOWEST, MODEST, HIGHEST = -10.0, 10.0, 30.0
 """Ratios of signal to noise that claims speak of [dB]."""
@@ -74,10 +85,8 @@ class Config:
     n_test: int = 10_000
     snrs: tuple[float, ...] = (30.0, 25.0, 20.0, 15.0, 10.0, 5.0, 0.0, -5.0, -10.0, -15.0, -20.0)
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
+
+QUICK = {"n_seeds": 2}
 
 
 class Minimum(NamedTuple):
@@ -104,26 +113,12 @@ class Errors(NamedTuple):
     """Of the posterior mean, shape (n_snrs,)."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """Both experiments; every array of ``minimum`` and ``errors`` has an axis of seeds first."""
-
-    config: Config
-    minimum: Minimum
-    errors: Errors
-    change_snr: float
-    """What the change's ratio of signal to noise exceeds the intensity's by; negative [dB]."""
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    return [partial(job, config, seed) for job in (_minimise, _estimate) for seed in range(config.n_seeds)]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
+def work(config: Config) -> Work:
     """Look for minima, and estimate motion in more and more noise."""
-    results = list(each(jobs(config)))
-    return Result(config, stack(results[: config.n_seeds]), stack(results[config.n_seeds :]), _change_snr())
+    return {
+        name: each_seed(piece, config.n_seeds, config)
+        for name, piece in (("minimum", _minimise), ("errors", _estimate))
+    }
 
 
 # -- ridge regression, C15 -----------------------------------------------------------------------------------------
@@ -134,25 +129,20 @@ def _minimise(config: Config, seed: int) -> Minimum:
     change, predicted = pairs.after - pairs.before, pairs.before @ derivative_operator((config.n,)).T
     products, sizes = (change * predicted).sum(axis=1), (predicted**2).sum(axis=1)
     assert pairs.motion is not None
-    rows = []
+    found = []
     for penalty in np.array(config.penalties) * sizes.mean():
         minima = np.array([_argmin(dx, Ax, penalty) for dx, Ax in zip(change, predicted, strict=True)])
-        closed, plain = products / (sizes + penalty), products / penalty
-        rows.append(
-            (
-                np.abs(closed - minima).max() / np.abs(minima).max(),
-                np.sqrt(np.mean((plain / minima - 1) ** 2)),
-                np.corrcoef(minima, pairs.motion[:, 0])[0, 1],
-            )
-        )
-    return Minimum(*np.array(rows).T)
+        closed = np.abs(products / (sizes + penalty) - minima).max() / np.abs(minima).max()
+        plain = np.sqrt(np.mean((products / penalty / minima - 1) ** 2))
+        found.append((closed, plain, np.corrcoef(minima, pairs.motion[:, 0])[0, 1]))
+    return Minimum(*np.array(found).T)
 
 
 def _argmin(dx: np.ndarray, Ax: np.ndarray, penalty: float) -> float:
     """Minimise |dx - theta A x|^2 + penalty theta^2, knowing nothing of it but its terms."""
 
     def terms(theta: np.ndarray) -> np.ndarray:
-        return np.append(dx - theta * Ax, np.sqrt(penalty) * theta)
+        return np.append(dx - theta * Ax, np.sqrt(penalty) * theta)  # Eq. 28, of content
 
     # Derivatives by complex steps are exact; from values of the sum alone theta could be told to 1e-8 only.
     return float(least_squares(terms, [0.0], jac="cs", xtol=1e-15, ftol=1e-15, gtol=1e-15).x[0])
@@ -168,8 +158,8 @@ def _covariance(n: int, shift: float = 0.0) -> np.ndarray:
     return exponential_covariance(CORRELATION_LENGTH, WORLDS["L1"].sigma)(displacements)
 
 
-def _change_snr() -> float:
-    """Compare the variance of the change without noise with 2, both relative to those of the intensity [dB]."""
+def change_snr() -> float:
+    """Return what the change's ratio of signal to noise exceeds the intensity's by; negative [dB]."""
     nodes, weights = np.polynomial.legendre.leggauss(N_NODES)
     moved = [_covariance(1, WORLDS["L1"].max_shift * node)[0, 0] for node in nodes]
     return float(10 * np.log10(1 - weights @ moved / 2 / _covariance(1)[0, 0]))
@@ -248,63 +238,79 @@ def _log_density(pairs: FramePairs, variance: float, shift: float) -> np.ndarray
 # -- claims --------------------------------------------------------------------------------------------------------
 
 
-def check(result: Result) -> list[Claim]:
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C15 and C33."""
-    return _of_the_minimum(result) + _of_noise(result)
+    yield from _check_minimum(found["minimum"], config)
+    yield from _check_noise(found["errors"], config)
 
 
-def _of_the_minimum(result: Result) -> list[Claim]:
-    config, minimum, seeds = result.config, result.minimum, result.config.n_seeds
-    slopes = np.array([np.polyfit(np.log(config.penalties), np.log(plain), 1)[0] for plain in minimum.plain])
-    slope = slopes[np.abs(slopes + 1).argmax()]
+def _check_minimum(minimum: Minimum, config: Config) -> Iterator[Claim]:
     penalties = f"lambda from {config.penalties[0]:g} to {config.penalties[-1]:g} of the mean of |A x|^2"
     note = f"frames of L1, not whitened, {config.n} pixels, {penalties}"
-    closed = "largest error of theta = dx' A x / (|A x|^2 + lambda) against a numeric minimiser, relative to theta"
-    plain = "log-log slope, in lambda, of the relative error of dx' A x / lambda"
+    title = "largest error of theta = dx' A x / (|A x|^2 + lambda) against a numeric minimiser, relative to theta"
+    yield below("C15.closed", title, minimum.closed, 1e-10, note=note)
+    slopes = np.polyfit(np.log(config.penalties), np.log(minimum.plain).T, 1)[0]
+    title = "log-log slope, in lambda, of the relative error of dx' A x / lambda"
     exact = "the relative error is |A x|^2 / lambda exactly, so that the slope is -1 at every lambda"
-    sign = "correlation of theta with how far the content moved to the right: minus the printed theta, least"
-    return [
-        below("C15.closed", closed, minimum.closed.max(), 1e-10, seeds=seeds, note=note),
-        within("C15.slope", plain, slope, -1.02, -0.98, seeds=seeds, note=f"{penalties}; {exact}"),
-        report("C15.sign", sign, minimum.sign.min(), seeds=seeds, note=note),
-    ]
+    yield within("C15.slope", title, slopes, -1.02, -0.98, note=f"{penalties}; {exact}")
+    title = "correlation of theta with how far the content moved to the right: minus the printed theta, least"
+    yield report("C15.sign", title, minimum.sign, worst=np.min, note=note)
 
 
-def _of_noise(result: Result) -> list[Claim]:
-    config, errors, seeds = result.config, result.errors, result.config.n_seeds
+def _check_noise(errors: Errors, config: Config) -> Iterator[Claim]:
     ratio, explained = errors.correlation / errors.ridge, 1 - errors.bayes
     share = (1 - errors.correlation) / explained[:, None]
-    lowest, modest, highest = (config.snrs.index(snr) for snr in (LOWEST, MODEST, HIGHEST))
-    middle = int(np.abs(np.array(config.snrs) + result.change_snr - LOWEST).argmin())
+    low, modest, high = (config.snrs.index(snr) for snr in (LOWEST, MODEST, HIGHEST))
+    middle = int(np.abs(np.array(config.snrs) + change_snr() - LOWEST).argmin())
     world = f"L1 with sensor noise, not whitened, {config.n} pixels, {config.n_test} new pairs"
     both = f"{world}; worst of the central difference and the matched operator"
-    title = "mean squared error of the best-scaled correlation over that of the best ridge regression"
-    change = f"ratio of the change {config.snrs[middle] + result.change_snr:.1f} dB; {both}"
     silent = f"{both}; neither says anything there: see C33.error"
-    error = "relative to the variance of the motion (1 says nothing), least"
+    change = f"ratio of the change {config.snrs[middle] + change_snr():.1f} dB; {both}"
+    title = "mean squared error of the best-scaled correlation over that of the best ridge regression"
+    error = f"at {LOWEST:g} dB, relative to the variance of the motion (1 says nothing), least"
     least = "share of the variance that the posterior mean explains which the correlation explains too"
-    matched, modestly = "operator matched to the noise", f"at {MODEST:g} dB"
-    penalty = f"lambda relative to the mean of |A x|^2, {modestly}, least"
+    at, top, (plain, matched) = f"at {MODEST:g} dB", f"at {HIGHEST:g} dB", OPERATORS
+    smallest = partial(report, worst=np.min, note=world)
+    yield below("C33.ratio", f"{title}, at {LOWEST:g} dB", ratio[..., low], 1.05, note=silent)
+    yield above("C33.ratio_high", f"{title}, {top}, least", ratio[..., high], 1.05, note=world)
+    yield report(
+        "C33.ratio_change", f"{title}, at {config.snrs[middle]:g} dB", ratio[..., middle], worst=np.max, note=change
+    )
+    yield smallest("C33.error", f"error of the correlation {error}", errors.correlation[..., low])
+    yield smallest("C33.error_ridge", f"error of the ridge {error}", errors.ridge[..., low])
+    yield smallest("C33.bayes", f"variance that the posterior mean explains {at}, least", explained[:, modest])
+    yield above("C33.share", f"{least}, {at}, {matched}, least", share[:, 1, modest], 0.95, note=world)
+    yield smallest("C33.share_derivative", f"{least}, {at}, {plain}, least", share[:, 0, modest])
+    yield report("C33.share_high", f"{least}, {top}, {matched}, most", share[:, 1, high], worst=np.max, note=world)
+    title = f"lambda relative to the mean of |A x|^2, {at}, least"
+    yield above("C33.penalty", title, errors.penalty[..., modest], 10.0, note=both)
 
-    def row(kind: Any, id: str, title: str, value: float, *bound: float, note: str = world) -> Claim:
-        return kind(f"C33.{id}", title, value, *bound, seeds=seeds, note=note)
 
-    return [
-        row(below, "ratio", f"{title}, at {LOWEST:g} dB", ratio[..., lowest].max(), 1.05, note=silent),
-        row(above, "ratio_high", f"{title}, at {HIGHEST:g} dB, least", ratio[..., highest].min(), 1.05, note=world),
-        row(report, "ratio_change", f"{title}, at {config.snrs[middle]:g} dB", ratio[..., middle].max(), note=change),
-        row(
-            report,
-            "error",
-            f"error of the correlation at {LOWEST:g} dB, {error}",
-            errors.correlation[..., lowest].min(),
-        ),
-        row(report, "error_ridge", f"error of the ridge at {LOWEST:g} dB, {error}", errors.ridge[..., lowest].min()),
-        row(
-            report, "bayes", f"variance that the posterior mean explains {modestly}, least", explained[:, modest].min()
-        ),
-        row(above, "share", f"{least}, {modestly}, {matched}, least", share[:, 1, modest].min(), 0.95),
-        row(report, "share_derivative", f"{least}, {modestly}, central difference, least", share[:, 0, modest].min()),
-        row(report, "share_high", f"{least}, at {HIGHEST:g} dB, {matched}, most", share[:, 1, highest].max()),
-        row(above, "penalty", penalty, errors.penalty[..., modest].min(), 10.0, note=both),
-    ]
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw the errors of both estimators, and their ratio, against signal to noise: mean and range of seeds."""
+    errors: Errors = found["errors"]
+    figure = new_figure(10, 4.4)
+    left, right = figure.subplots(1, 2, sharex=True)
+    for k, name in enumerate(OPERATORS):
+        correlation, ridge = errors.correlation[:, k], errors.ridge[:, k]
+        _draw_curve(left, config.snrs, correlation, "o-", f"C{k}", f"correlation, {name}")
+        _draw_curve(left, config.snrs, ridge, "s--", f"C{k}", f"ridge regression, {name}")
+        _draw_curve(right, config.snrs, correlation / ridge, "o-", f"C{k}", name)
+    _draw_curve(left, config.snrs, errors.bayes, ":", "black", "posterior mean (Bayes)")
+    left.set(ylabel="mean squared error / variance of motion", ylim=(0, 1.05))
+    left.legend(fontsize=8, loc="lower left")
+    right.axhline(1.05, color="0.6", linewidth=1, zorder=0, label="bound of C33 at -10 dB")
+    right.set_ylabel("error of correlation / error of ridge regression")
+    right.legend(fontsize=8, loc="upper left")
+    to_change, back = (partial(np.add, shift) for shift in (change_snr(), -change_snr()))
+    for axes in (left, right):
+        axes.set_xlabel("signal-to-noise ratio of the intensity [dB]")
+        upper = axes.secondary_xaxis("top", functions=(to_change, back))
+        upper.set_xlabel("of the change from frame to frame [dB]")
+    return {"regression": figure}
+
+
+def _draw_curve(axes: Axes, snrs: Any, values: np.ndarray, style: str, colour: str, label: str) -> None:
+    """Draw the mean of the seeds, shape (n_seeds, n_snrs), and a band from the least to the most."""
+    axes.plot(snrs, values.mean(axis=0), style, color=colour, label=label, markersize=4)
+    axes.fill_between(snrs, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)

@@ -1,17 +1,30 @@
 """Claims: statements with a measured value, the least that counts, and whether it holds.
 
 One row of ``claims.json`` a measure. ``holds`` is null where a row only reports.
+
+Values are given as they were found: a number where nothing is random; an array, seeds along its first axis, of which
+the worst counts; or such by the name of a world, which the note then tells apart. So a row knows itself how many seeds
+are behind it, and which end of them is the worst: the smallest of what has to be large.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Claim", "above", "all_of", "below", "report", "within", "write"]
+import numpy as np
+
+__all__ = ["Claim", "Verdict", "above", "all_of", "below", "report", "verdicts", "within", "write"]
+
+Values = Any
+"""A number, an array with an axis of seeds first, or such by the name of a world."""
+
+Statistic = Callable[[Any], Any]
+"""Makes one number of many: ``np.min``, ``np.max``, ``np.mean``, ``np.median``."""
 
 
 @dataclass(frozen=True)
@@ -50,40 +63,153 @@ class Claim:
     holds: bool | None
     note: str = ""
 
+    @property
+    def margin(self) -> float:
+        """How far inside its bound the value is, relative to the bound; negative outside, NaN where it only reports."""
+        if self.least is None:
+            return math.nan
+        low, high = self.least if isinstance(self.least, tuple) else (self.least, self.least)
+        inside = {
+            ">": self.value - low,
+            "<": high - self.value,
+            "within": min(self.value - low, high - self.value),
+        }[self.relation]
+        return -math.inf if math.isnan(inside) else inside / (max(abs(low), abs(high)) or 1.0)
 
-def above(id: str, title: str, value: float, least: float, *, seeds: int, unit: str = "", note: str = "") -> Claim:
-    """Make a claim that a value is greater than a bound."""
-    return Claim(id, title, float(value), unit, ">", float(least), seeds, bool(value > least), note)
+
+def above(
+    id: str,
+    title: str,
+    values: Values,
+    least: float,
+    *,
+    worst: Statistic = np.min,
+    seeds: int | None = None,
+    unit: str = "",
+    note: str = "",
+) -> Claim:
+    """Make a claim that values, at worst the smallest, are greater than a bound."""
+    value, n, note = _summed_up(values, worst, seeds, note)
+    return Claim(id, title, value, unit, ">", float(least), n, bool(value > least), note)
 
 
-def below(id: str, title: str, value: float, least: float, *, seeds: int, unit: str = "", note: str = "") -> Claim:
-    """Make a claim that a value is smaller than a bound."""
-    return Claim(id, title, float(value), unit, "<", float(least), seeds, bool(value < least), note)
+def below(
+    id: str,
+    title: str,
+    values: Values,
+    least: float,
+    *,
+    worst: Statistic = np.max,
+    seeds: int | None = None,
+    unit: str = "",
+    note: str = "",
+) -> Claim:
+    """Make a claim that values, at worst the largest, are smaller than a bound."""
+    value, n, note = _summed_up(values, worst, seeds, note)
+    return Claim(id, title, value, unit, "<", float(least), n, bool(value < least), note)
 
 
 def within(
-    id: str, title: str, value: float, low: float, high: float, *, seeds: int, unit: str = "", note: str = ""
+    id: str,
+    title: str,
+    values: Values,
+    low: float,
+    high: float,
+    *,
+    target: float | None = None,
+    seeds: int | None = None,
+    unit: str = "",
+    note: str = "",
 ) -> Claim:
-    """Make a claim that a value lies from ``low`` to ``high``."""
-    holds = bool(low <= value <= high)
-    return Claim(id, title, float(value), unit, "within", (float(low), float(high)), seeds, holds, note)
+    """Make a claim that values lie from ``low`` to ``high``; of many the farthest from the target, or the middle."""
+    middle = (low + high) / 2 if target is None else target
+
+    def farthest(found: Any) -> float:
+        found = np.asarray(found, dtype=float).ravel()
+        return found[np.abs(found - middle).argmax()]
+
+    value, n, note = _summed_up(values, farthest, seeds, note)
+    return Claim(id, title, value, unit, "within", (float(low), float(high)), n, bool(low <= value <= high), note)
 
 
-def all_of(id: str, title: str, successes: Sequence[bool], *, seeds: int, unit: str = "seeds", note: str = "") -> Claim:
+def all_of(
+    id: str, title: str, successes: Values, *, seeds: int | None = None, unit: str = "seeds", note: str = ""
+) -> Claim:
     """Make a claim that every one of some trials succeeds; the value is how many did."""
-    total = len(successes)
-    return within(id, title, sum(map(bool, successes)), total, total, seeds=seeds, unit=unit, note=note)
+    parts = list(successes.values()) if isinstance(successes, Mapping) else [successes]
+    together = np.concatenate([np.ravel(part) for part in parts])
+    n = len(np.atleast_1d(parts[0])) if seeds is None else seeds
+    return within(id, title, together.sum(), len(together), len(together), seeds=n, unit=unit, note=note)
 
 
-def report(id: str, title: str, value: float, *, seeds: int, unit: str = "", note: str = "") -> Claim:
-    """Make a row that has no bound."""
-    return Claim(id, title, float(value), unit, "report", None, seeds, None, note)
+def report(
+    id: str,
+    title: str,
+    values: Values,
+    *,
+    worst: Statistic = np.squeeze,
+    seeds: int | None = None,
+    unit: str = "",
+    note: str = "",
+) -> Claim:
+    """Make a row that has no bound; of more than one value it has to be told which counts (``worst``)."""
+    value, n, note = _summed_up(values, worst, seeds, note)
+    return Claim(id, title, value, unit, "report", None, n, None, note)
 
 
-def write(claims: Sequence[Claim], path: Path) -> None:
-    """Write claims as a JSON list of rows; a value that is not finite becomes null, and its claim does not hold."""
-    rows = [asdict(claim) for claim in claims]
+def _summed_up(values: Values, worst: Statistic, seeds: int | None, note: str) -> tuple[float, int, str]:
+    """Return the one value that counts, how many seeds are behind it, and the note, with the value of each world."""
+    if not isinstance(values, Mapping):
+        return float(worst(values)), _n_seeds(values) if seeds is None else seeds, note
+    by = {name: float(worst(found)) for name, found in values.items()}
+    n = max(map(_n_seeds, values.values())) if seeds is None else seeds
+    told = ", ".join(f"{name} {value:.4g}" for name, value in by.items())
+    return float(worst(list(by.values()))), n, f"{told}; {note}" if note else told
+
+
+def _n_seeds(values: Any) -> int:
+    return len(values) if np.ndim(values) else 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim, in a line.
+
+    Parameters
+    ----------
+    id : str
+        Claim, for instance ``"C2"``.
+    claim : str
+        What is claimed, in a few words.
+    row : Claim
+        The measure that is least far inside its bound, or most outside; where all only report, the first.
+    holds : bool or None
+        Whether all measures hold; None where all only report.
+    """
+
+    id: str
+    claim: str
+    row: Claim
+    holds: bool | None
+
+
+def verdicts(rows: Sequence[Claim], claims: Mapping[str, str]) -> list[Verdict]:
+    """Sum the rows of each claim up, in the order of the rows; ``claims`` says each in a few words."""
+    by: dict[str, list[Claim]] = {}
     for row in rows:
+        by.setdefault(row.id.partition(".")[0], []).append(row)
+    found = []
+    for id, measures in by.items():
+        bounded = [row for row in measures if row.holds is not None]
+        worst = min(bounded, key=lambda row: row.margin) if bounded else measures[0]
+        found.append(Verdict(id, claims[id], worst, all(row.holds for row in bounded) if bounded else None))
+    return found
+
+
+def write(rows: Iterable[Claim], path: Path) -> None:
+    """Write claims as a JSON list of rows; a value that is not finite becomes null, and its claim does not hold."""
+    plain = [asdict(row) for row in rows]
+    for row in plain:
         if not math.isfinite(row["value"]):
             row["value"] = None
-    path.write_text(json.dumps(rows, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")

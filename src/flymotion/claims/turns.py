@@ -9,94 +9,35 @@ Hence several scenes a seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from flymotion.claims.rows import Claim, above, all_of, report
-from flymotion.claims.transformations.lessons import LIKE, RIDGE, Learned, early_vision, learn, lesson, succeeded
-from flymotion.claims.work import Each, in_turn
-from flymotion.claims.worlds import stack
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.ways import LIKE, RIDGE, Scored, early_vision, labelled, learn, succeeded
 from flymotion.frames import FramePairs
-from flymotion.generators import derivative_operator
+from flymotion.generators import Generators, derivative_operator
 from flymotion.generators.theory import population
+from flymotion.plots.filter_sheets import filter_sheet
 from flymotion.world.eyes import Sphere
 from flymotion.world.motions import Turn
 from flymotion.world.rendering import sample_pairs
 from flymotion.world.scenes import SphericalNoise, SphericalScene, spherical_covariance
 
-__all__ = ["Config", "Result", "check", "derivatives", "jobs", "learn_turns", "run"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "QUICK", "Config", "check", "derivatives", "figures", "learn_turns", "work"]
+
+CLAIMS = {"C27": "a spherical eye that turns learns roll, pitch and yaw"}
 
 EYE = Sphere.evenly(120, sigma=5.0)
 CORRELATION_ANGLE = 15.0
 MOTION = Turn(5.7)
-
-
-def learn_turns(
-    scenes: Sequence[SphericalScene],
-    new_scenes: Sequence[SphericalScene],
-    eye: Sphere,
-    motion: Turn,
-    analytic: Callable[[np.ndarray], np.ndarray],
-    *,
-    n_pairs: int,
-    n_test: int,
-    seed: Any,
-    vision: Pipeline | None = None,
-) -> Learned:
-    """Learn from turns of an eye in several scenes, as many in each.
-
-    Parameters
-    ----------
-    scenes, new_scenes : sequence of SphericalScene
-        To learn from, and to test in; they may be the same.
-    eye : Sphere
-        Viewing directions and optics.
-    motion : Turn
-        Steps, along one axis a pair.
-    analytic : callable
-        From the whitening Z, shape (n, n), to generators on whitened frames, shape (3, n, n).
-    n_pairs, n_test : int
-        Pairs to learn from, and new ones, in all.
-    seed : int or sequence of int
-        Of the attitudes and turns.
-    vision : Pipeline, optional
-        What happens to frames first; by default as in :func:`~flymotion.claims.transformations.early_vision`.
-
-    Raises
-    ------
-    ValueError
-        Fewer pairs than scenes.
-    """
-    rng = np.random.default_rng(seed)
-    pairs = _all_over(scenes, eye, motion, n_pairs, rng)
-    new = _all_over(new_scenes, eye, motion, n_test, rng)
-    given = lesson(vision or early_vision(), eye, motion, pairs, new)
-    return learn(given, analytic(given.Z))
-
-
-def _all_over(
-    scenes: Sequence[SphericalScene], eye: Sphere, motion: Turn, n_pairs: int, rng: np.random.Generator
-) -> FramePairs:
-    """Draw as many pairs in each scene, the scenes well mixed."""
-    if n_pairs < len(scenes):
-        raise ValueError(f"{n_pairs} pairs in {len(scenes)} scenes; expected at least one in each")
-    parts = [sample_pairs(scene, eye, motion, n_pairs // len(scenes), rng) for scene in scenes]
-    pairs = FramePairs.concatenate(parts)
-    return pairs[rng.permutation(len(pairs))]
-
-
-def derivatives(Z: np.ndarray, eye: Sphere, motion: Turn) -> np.ndarray:
-    """Return the discrete derivatives along the flow of each axis, on frames whitened by Z: Z A Z^-1."""
-    operators = np.stack([derivative_operator(eye, flow) for flow in motion.flow(eye.positions)])
-    return Z @ operators @ np.linalg.pinv(Z, rcond=1e-10)
-
-
-# -- the experiment ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -118,30 +59,16 @@ class Config:
     n_pairs: int = 7200
     n_test: int = 1200
 
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=1)
+
+QUICK = {"n_seeds": 1}
 
 
-@dataclass(frozen=True)
-class Result:
-    """What was learned; every array has an axis of seeds first."""
-
-    learned: Learned
-
-
-def jobs(config: Config) -> list[partial[Any]]:
-    """List the independent pieces of work."""
-    return [partial(_learn_in_noise, config, seed) for seed in range(config.n_seeds)]
-
-
-def run(config: Config, each: Each = in_turn) -> Result:
+def work(config: Config) -> Work:
     """Let NSM learn."""
-    return Result(stack(list(each(jobs(config)))))
+    return {"learned": each_seed(_learn_in_noise, config.n_seeds, config)}
 
 
-def _learn_in_noise(config: Config, seed: int) -> Learned:
+def _learn_in_noise(config: Config, seed: int) -> Scored:
     seen, new = (
         [SphericalNoise(CORRELATION_ANGLE, random_state=[seed, k, scene]) for scene in range(config.n_scenes)]
         for k in range(2)
@@ -155,20 +82,83 @@ def _generators(Z: np.ndarray) -> np.ndarray:
     return population(covariance, EYE, MOTION, whitening=Z, regularization=RIDGE).generators().operators
 
 
-def check(result: Result) -> list[Claim]:
+def learn_turns(
+    scenes: Sequence[SphericalScene],
+    new_scenes: Sequence[SphericalScene],
+    eye: Sphere,
+    motion: Turn,
+    analytic: Callable[[np.ndarray], np.ndarray],
+    *,
+    n_pairs: int,
+    n_test: int,
+    seed: Any,
+    vision: Pipeline | None = None,
+) -> Scored:
+    """Learn from turns of an eye in several scenes, as many in each.
+
+    Parameters
+    ----------
+    scenes, new_scenes : sequence of SphericalScene
+        To learn from, and to test in; they may be the same.
+    eye : Sphere
+        Viewing directions and optics.
+    motion : Turn
+        Steps, along one axis a pair.
+    analytic : callable
+        From the whitening Z, shape (n, n), to generators on whitened frames, shape (3, n, n).
+    n_pairs, n_test : int
+        Pairs to learn from, and new ones, in all.
+    seed : int or sequence of int
+        Of the attitudes and turns.
+    vision : Pipeline, optional
+        What happens to frames first; by default as in :func:`~flymotion.claims.ways.early_vision`.
+
+    Raises
+    ------
+    ValueError
+        Fewer pairs than scenes.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = _well_mixed(scenes, eye, motion, n_pairs, rng)
+    new = _well_mixed(new_scenes, eye, motion, n_test, rng)
+    return learn(labelled(vision or early_vision(), eye, motion, analytic, pairs, new))
+
+
+def _well_mixed(
+    scenes: Sequence[SphericalScene], eye: Sphere, motion: Turn, n_pairs: int, rng: np.random.Generator
+) -> FramePairs:
+    """Draw as many pairs in each scene, the scenes well mixed."""
+    if n_pairs < len(scenes):
+        raise ValueError(f"{n_pairs} pairs in {len(scenes)} scenes; expected at least one in each")
+    parts = [sample_pairs(scene, eye, motion, n_pairs // len(scenes), rng) for scene in scenes]
+    pairs = FramePairs.concatenate(parts)
+    return pairs[rng.permutation(len(pairs))]
+
+
+def derivatives(Z: np.ndarray, eye: Sphere, motion: Turn) -> np.ndarray:
+    """Return the discrete derivatives along the flow of each axis, on frames whitened by Z: Z A Z^-1."""
+    operators = np.stack([derivative_operator(eye, flow) for flow in motion.flow(eye.positions)])
+    return Z @ operators @ np.linalg.pinv(Z, rcond=1e-10)
+
+
+# -- claims ----------------------------------------------------------------------------------------------------------
+
+
+def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C27."""
-    learned = result.learned
-    seeds = len(learned.found)
-    title, least = "share of new pairs whose axis and sense are named by", learned.cosines.min(axis=0)
-    by_way = ", ".join(f"{MOTION.called(way)} {c:.3f}" for way, c in zip(MOTION.ways, least, strict=True))
-    good = succeeded(learned, accuracy=0.95)
-    mean = f"noise of {CORRELATION_ANGLE:g} deg, up to {MOTION.sizes.max():g} deg; mean {learned.accuracy.mean():.4f}"
+    learned: Scored = found["learned"]
+    title, named = "share of new pairs whose axis and sense are named by", learned.accuracy
+    note = f"noise of {CORRELATION_ANGLE:g} deg, up to {MOTION.sizes.max():g} deg; mean {named.mean():.4f}"
+    yield above("C27.accuracy", f"{title} NSM", named, 0.95, note=note)
     both = f"seeds in which all six ways are found, with cosines above {LIKE}, and more than 0.95 named"
-    return [
-        above("C27.accuracy", f"{title} NSM", learned.accuracy.min(), 0.95, seeds=seeds, note=mean),
-        all_of("C27.seeds", both, good, seeds=seeds),
-        report(
-            "C27.cos", "cosine of NSM's filters with the population's generators", least.min(), seeds=seeds, note=by_way
-        ),
-        report("C27.ideal", f"{title} labelled averages", learned.ideal.min(), seeds=seeds),
-    ]
+    yield all_of("C27.seeds", both, succeeded(learned, accuracy=0.95))
+    cosines = "cosine of NSM's filters with the population's generators"
+    yield report("C27.cos", cosines, learned.cosines, worst=np.min, note=learned.least_cosines(MOTION))
+    yield report("C27.ideal", f"{title} labelled averages", learned.ideal, worst=np.min)
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw the flow that each filter implies, of the first seed."""
+    filters = Generators(found["learned"].filters[0], EYE)
+    title = "NSM, turns of a spherical eye: flow that the filters imply"
+    return {"filters_turns": filter_sheet(filters, list(map(MOTION.called, MOTION.ways)), suptitle=title)}

@@ -18,7 +18,7 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import render, sample_pairs
 from flymotion.world.scenes import ExponentialNoise, FlatScene, Scene, exponential_covariance
 
-__all__ = ["WORLDS", "Lesson", "World", "all_over", "moved", "rightward_first", "share_right", "stack"]
+__all__ = ["WORLDS", "Lesson", "World", "all_over", "rightward_first", "share_right", "show_step"]
 
 CORRELATION_LENGTH = 3.0
 
@@ -92,7 +92,7 @@ def all_over(scene: FlatScene, n_places: int) -> np.ndarray:
     return np.linspace(low, high, n_places, endpoint=False)
 
 
-def moved(scene: Scene, eye: Line, places: np.ndarray, step: float) -> FramePairs:
+def show_step(scene: Scene, eye: Line, places: np.ndarray, step: float) -> FramePairs:
     """Show one step of the content at many places, shape (n,) [pixel spacings]."""
     before = places[:, None]
     movie = render(scene, eye, np.concatenate([before, before - step]))
@@ -109,8 +109,3 @@ def share_right(rightness: np.ndarray, pairs: FramePairs) -> float:
     """Share of the pairs whose direction the sign of ``rightness``, shape (n_pairs,), tells; 0 tells nothing."""
     assert pairs.motion is not None
     return float(np.mean(np.sign(rightness) == np.sign(pairs.motion[:, 0])))
-
-
-def stack(results: Sequence[Any]) -> Any:
-    """Stack the fields of NamedTuples of one kind along a new first axis."""
-    return type(results[0])(*(np.stack(field) for field in zip(*results, strict=True)))

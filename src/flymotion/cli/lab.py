@@ -160,7 +160,7 @@ def compare(names: tuple[str, ...], out: Path) -> None:
     Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
     """
     from flymotion import plots
-    from flymotion.claims.work import on_cores
+    from flymotion.claims.running import on_cores
     from flymotion.detectors import DETECTORS
     from flymotion.tuning import characterise
 
@@ -195,10 +195,12 @@ def _labelled(names: Sequence[str]) -> dict[str, str]:
 
 def _units(name: str, numbers: Any) -> list[tuple[str, dict[str, float]]]:
     """Return the numbers of each unit of a detector, and what to call it."""
-    if "unit" in numbers.dims:
-        each = [numbers.isel(unit=k) for k in range(numbers.sizes["unit"])]
-        return [unit for one in each for unit in _units(f"{name} {one.preferred:.0f}°", one)]
-    return [(name, {key: float(value) for key, value in numbers.data_vars.items()})]
+    from flymotion.tuning.provenance import of_units
+
+    return [
+        (f"{name} {unit}".strip(), {key: float(value) for key, value in one.data_vars.items()})
+        for unit, one in of_units(numbers)
+    ]
 
 
 def _row(name: str, numbers: Mapping[str, float]) -> list[str]:
@@ -216,11 +218,11 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
 def _detector(name: str, **options: Any) -> Any:
     """Return a detector by its name, or of a model file, with options of :func:`flymotion.detectors.of_learner`."""
     from flymotion.detectors import DETECTORS, of_learner
-    from flymotion.learner import saving
+    from flymotion.learner import load
 
     known: Mapping[str, Callable[[], Any]] = DETECTORS
     if name in known:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(saving.load(name), **options)
+    return of_learner(load(name), **options)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flymotion.cli.common import one_line_errors, plain_warnings, progress_bar, table
 
 if TYPE_CHECKING:
-    from flymotion.learner.estimator import MotionLearner
+    from flymotion.learner import MotionLearner
 
 __all__ = ["learn"]
 
@@ -20,55 +20,37 @@ ACCURATE, CARDINAL = 0.7, 15.0
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--components", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors.")
+@click.option("--n-components", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors.")
 @click.option("--patch", type=click.IntRange(min=2), help="Side of a patch [pixels]: 7 of photographs, 9 of videos.")
 @click.option("--photographs", is_flag=True, help="Take the images of a folder as photographs, not as frames.")
 @click.option(
-    "--pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
+    "--n-pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
 )
 @click.option("--start", metavar="N|Ts", help="First frame of a video: a number, or a time as in 10.5s.")
 @click.option("--stop", metavar="N|Ts", help="Frame of a video before which to end.")
 @click.option("--max-frames", type=click.IntRange(min=2), help="Frames of a video to read at most.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-learned", show_default=True)
-def learn(
-    sources: tuple[str, ...],
-    components: int,
-    patch: int | None,
-    photographs: bool,
-    pairs: int,
-    seed: int,
-    out: Path,
-    **reading: str | int | None,
-) -> None:
+def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
     """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
-    Several videos are one corpus. A camera is watched until there are enough PAIRS. An eye makes small movements over
+    Several videos are one corpus. A camera is watched until there are enough pairs. An eye makes small movements over
     photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and model.npz
     into the folder OUT.
     """
+    import flymotion
     from flymotion import plots
-    from flymotion.learner import saving
-    from flymotion.learner.sources import describe
-    from flymotion.learner.sources import learn as learn_from
+    from flymotion.learner import describe, save
 
     with one_line_errors(), plain_warnings():
         with progress_bar("learning") as progress:
-            learner = learn_from(
-                sources,
-                components=components,
-                patch=patch,
-                photographs=photographs,
-                n_pairs=pairs,
-                seed=seed,
-                progress=progress,
-                **{name: value for name, value in reading.items() if value is not None},
-            )
+            given = {name: value for name, value in options.items() if value is not None}
+            learner = flymotion.learn(sources, progress=progress, **given)
             detectors = describe(learner)
         out.mkdir(parents=True, exist_ok=True)
         titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
-        saving.save(learner, out / "model.npz")
+        save(learner, out / "model.npz")
     table(
         [
             ("detector", "left"),
@@ -88,7 +70,7 @@ def learn(
 
 def _tell(learner: MotionLearner) -> None:
     """Print what was learned from, and how good it is."""
-    accuracy, watched = learner.direction_accuracy_, getattr(learner, "watched_", ())
+    accuracy, watched = learner.direction_accuracy_, learner.watched_
     for video in watched:
         click.echo(
             f"{video.name}: {video.n_pairs:,} pairs of frames, reduced by {video.scale} so that motion is a fraction "

@@ -32,7 +32,7 @@ def _reading(command: Callable) -> Callable:
             "--stride", type=click.IntRange(min=1), default=1, help="Take every k-th frame only.", metavar="K"
         ),
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
-        click.option("--downsample", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
+        click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -49,7 +49,7 @@ def _crop(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 @click.command()
-@click.argument("video")
+@click.argument("source")
 @_reading
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-detected", show_default=True
@@ -62,8 +62,8 @@ def _crop(context: click.Context, option: click.Parameter, value: str | None) ->
     help="Write the video with its motion drawn in: velocity, hues, or a panel a detector.",
 )
 @click.option("--fields", type=click.Choice(["zarr", "npz"]), help="Write responses and velocity at every pixel.")
-def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: Any) -> None:
-    """Detect motion in VIDEO: a file, a folder of images, a camera (camera:0) or a URL.
+def detect(source: str, out: Path, overlay: str, fields: str | None, **reading: Any) -> None:
+    """Detect motion in SOURCE: a video, an image stack, a folder of images, a camera (camera:0) or a URL.
 
     Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, and what else is
     asked for: overlay-MODE.mp4 and fields.zarr or fields.npz. What each holds: docs/video.md. Ctrl-C ends it early.
@@ -72,7 +72,7 @@ def detect(video: str, out: Path, overlay: str, fields: str | None, **reading: A
     from flymotion.detecting.trace import draw_trace
 
     with one_line_errors(), plain_warnings():
-        found = detecting.detect(video, dense=overlay != "none" or fields is not None, **reading)
+        found = detecting.detect(source, dense=overlay != "none" or fields is not None, **reading)
         out.mkdir(parents=True, exist_ok=True)
         sinks: list[Any] = [detecting.MotionTable(out / "global-motion.csv", found)]
         if fields is not None:
@@ -159,11 +159,11 @@ def _mean(values: Any) -> str:
 
 
 @click.command()
-@click.argument("video", metavar="VIDEO|CAMERA")
+@click.argument("source")
 @_reading
 @click.option("--max-frames", type=click.IntRange(min=1), help="Stop after so many frames.")
-def watch(video: str, max_frames: int | None, **reading: Any) -> None:
-    """Watch motion live, in VIDEO, at its own rate, or in front of a camera (camera:0).
+def watch(source: str, max_frames: int | None, **reading: Any) -> None:
+    """Watch motion live, in SOURCE, a video at its own rate, or in front of a camera (camera:0).
 
     Arrows show where each part of the frame moves, or with a model the direction that its detectors see. Where the
     output is not a terminal, prints a line once a second of video, as fast as that can be done. Ctrl-C ends it.
@@ -172,6 +172,6 @@ def watch(video: str, max_frames: int | None, **reading: Any) -> None:
     from flymotion.cli import terminal
 
     with one_line_errors(), plain_warnings():
-        found = detecting.detect(video, dense=reading["model"] is not None, max_frames=max_frames, **reading)
+        found = detecting.detect(source, dense=reading["model"] is not None, max_frames=max_frames, **reading)
         show = terminal.Screen(found) if sys.stdout.isatty() else terminal.Lines(found)
         terminal.play(found, show)

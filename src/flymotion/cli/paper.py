@@ -3,53 +3,76 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flymotion.cli.common import figure, one_line_errors, progress_bar, table
 
+if TYPE_CHECKING:
+    from flymotion.claims import Claim
+
 __all__ = ["reproduce"]
+
+VERDICTS = {True: ("holds", "green"), False: ("FAILS", "bold red"), None: ("report", "dim")}
+"""What is said of a claim, and in which style."""
 
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--full", is_flag=True, help="Every claim at the seeds and sizes it names, instead of the quick size.")
-@click.option("--seeds", type=click.IntRange(min=1), help="Number of seeds, instead of the claim's own.")
+@click.option("--seeds", "n_seeds", type=click.IntRange(min=1), help="Number of seeds, instead of the claim's own.")
 @click.option(
     "--video", "videos", multiple=True, metavar="VIDEO", help="What C30 learns from; by default it makes some."
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-results", show_default=True)
-def reproduce(ids: tuple[str, ...], full: bool, seeds: int | None, videos: tuple[str, ...], out: Path) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Print every measure, not one line a claim.")
+def reproduce(
+    ids: tuple[str, ...], full: bool, n_seeds: int | None, videos: tuple[str, ...], out: Path, verbose: bool
+) -> None:
     """Re-measure the paper's claims (all, or IDs such as C1 C28) and draw its figures.
 
-    Writes claims.json and figures as PNG into the folder OUT. Exit status 1 when a claim misses its bound.
+    Writes claims.json, every measure, and figures as PNG into the folder OUT. Exit status 1 when a claim misses its
+    bound.
     """
-    from flymotion.claims import reproduce as measure
+    from flymotion import claims
 
+    settings: dict[str, Any] = {name: value for name, value in {"n_seeds": n_seeds, "videos": videos}.items() if value}
     with one_line_errors(), progress_bar("reproducing") as progress:
-        claims = measure(list(ids) or None, full=full, n_seeds=seeds, videos=videos, out=out, progress=progress)
-    verdict = {True: "holds", False: "FAILS", None: "report"}
-    table(
-        [
-            ("claim", "left"),
-            ("measure", "left"),
-            ("value", "right"),
-            ("bound", "right"),
-            ("seeds", "right"),
-            ("", "left"),
-        ],
-        [[c.id, c.title, figure(c.value), _bound(c), str(c.seeds), verdict[c.holds]] for c in claims],
-    )
+        rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, **settings)
+    (_print_rows if verbose else _print_verdicts)(rows)
     click.echo(f"{out / 'claims.json'} and figures in {out}")
-    if failed := [c.id for c in claims if c.holds is False]:
-        click.echo(f"{len(failed)} claim(s) miss their bound: {', '.join(failed)}", err=True)
+    if failed := [row.id for row in rows if row.holds is False]:
+        click.echo(f"{len(failed)} measure(s) miss their bound: {', '.join(failed)}", err=True)
         sys.exit(1)
 
 
-def _bound(claim: Any) -> str:
-    if claim.holds is None:
+def _print_verdicts(rows: Sequence[Claim]) -> None:
+    """Print a line a claim: what is claimed, and the measure that comes closest to its bound."""
+    from flymotion.claims import known_claims, verdicts
+
+    found = [(each, each.row.id.partition(".")[2], each.row) for each in verdicts(rows, known_claims())]
+    lines = [[v.id, v.claim, measure, figure(row.value), _bound(row), *_said(v.holds)] for v, measure, row in found]
+    columns = [("", "left"), ("claim", "left"), ("closest measure", "left"), ("value", "right"), ("bound", "right")]
+    table([*columns, ("", "left")], lines)
+
+
+def _print_rows(rows: Sequence[Claim]) -> None:
+    """Print a line a measure."""
+    lines = [[c.id, c.title, figure(c.value), _bound(c), str(c.seeds), *_said(c.holds)] for c in rows]
+    columns = [("measure", "left"), ("what", "left"), ("value", "right"), ("bound", "right"), ("seeds", "right")]
+    table([*columns, ("", "left")], lines)
+
+
+def _said(holds: bool | None) -> list[str]:
+    word, style = VERDICTS[holds]
+    return [f"[{style}]{word}[/]"]
+
+
+def _bound(claim: Claim) -> str:
+    if claim.least is None:
         return ""
     least = claim.least if isinstance(claim.least, list | tuple) else [claim.least]
     return f"{claim.relation} {' .. '.join(figure(x) for x in least)}"

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -183,8 +183,10 @@ class Screen:
         self._live.update(_Picture(self._rows(detection, size), _told(detection, rate)), refresh=True)
 
     def _rows(self, detection: Any, size: Any) -> list[list[tuple[str, Any]]]:
+        from flymotion.video.luminance import cell_averages
+
         shape = _grid(detection.image.shape, size.width, size.height - 2)
-        image = np.clip(_averaged(detection.image[None], shape)[0] * GREYS / 256, 0, GREYS - 1).astype(int)
+        image = np.clip(cell_averages(detection.image[None], shape)[0] * GREYS / 256, 0, GREYS - 1).astype(int)
         marks = np.full(shape, -1)
         if detection.field is not None:
             angles, strength = self._look(detection.field, shape)
@@ -195,17 +197,19 @@ class Screen:
 
     def _responses(self, field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction [deg] that detectors' responses add up to in each cell, and how strongly."""
-        from flymotion.detecting.overlay.pooling import preferred
+        from flymotion.field.outputs import preferred_directions
+        from flymotion.video.luminance import cell_averages
 
-        angles, strength = preferred(_averaged(field.directions, shape), self._angles)
+        angles, strength = preferred_directions(cell_averages(field.directions, shape), self._angles)
         return angles, np.sqrt(strength)
 
 
 def _velocity(field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the direction [deg] and speed of each cell; 0 where there is too little to see, or nothing moves."""
-    velocity, confidence = field.velocity, field.confidence
-    *weighted, sure = _averaged(np.stack([*(velocity * confidence), confidence]), shape)
-    right, down = np.stack(weighted) / np.maximum(sure, 1e-9)
+    from flymotion.field.outputs import mean_velocity
+    from flymotion.video.luminance import cell_averages
+
+    (right, down), sure = mean_velocity(field, partial(cell_averages, shape=shape))
     speed = np.hypot(right, down)
     return np.degrees(np.arctan2(-down, right)), np.where((sure > FIRM) & (speed > SLOWEST), speed, 0)
 
@@ -246,15 +250,3 @@ def _grid(shape: tuple[int, int], columns: int, rows: int) -> tuple[int, int]:
     height, width = shape
     rows = max(1, min(rows, round(columns * height / width / 2), height))
     return rows, max(1, min(columns, round(rows * 2 * width / height), width))
-
-
-def _averaged(planes: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Average planes over a grid of cells that share them as evenly as can be; fields may have fewer pixels."""
-    for axis, n in zip((1, 2), shape, strict=True):
-        side = planes.shape[axis]
-        edges = np.arange(n) * side // n
-        counts = np.maximum(np.diff(edges, append=side), 1)
-        planes = np.add.reduceat(planes, edges, axis=axis) / counts.astype(planes.dtype).reshape(
-            (-1, 1) if axis == 1 else -1
-        )
-    return planes

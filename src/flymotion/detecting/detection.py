@@ -14,8 +14,7 @@ import numpy as np
 from flymotion.field import Field, MotionField
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
 from flymotion.generators import Generators
-from flymotion.learner import saving
-from flymotion.learner.estimator import MotionLearner
+from flymotion.learner import TRANSLATIONS, ModelError, MotionLearner, load
 from flymotion.video import Frame, Movie, VideoError, open_movie
 from flymotion.video.reading_ahead import ahead
 from flymotion.video.viewing import view
@@ -73,24 +72,19 @@ class Detecting:
         The detectors.
     view_scale : int or None
         Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
-    downsample : int
-        How much they had been reduced before.
+    scale : int
+        Side of what is one pixel of the field [pixels of the source].
     """
 
     movie: Movie
     field: MotionField
     view_scale: int | None
-    downsample: int
+    scale: int
 
     @property
     def angles(self) -> np.ndarray:
         """Preferred directions of the detectors [deg]: 0 = right, 90 = up."""
         return self.field.angles
-
-    @property
-    def scale(self) -> int:
-        """Side of what is one pixel of the field [pixels of the source]."""
-        return (self.view_scale or 1) * self.downsample
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -167,7 +161,7 @@ def detect(
     *,
     model: str | os.PathLike[str] | MotionLearner | None = None,
     dense: bool = True,
-    **options: Any,
+    **reading: Any,
 ) -> Detecting:
     """Detect motion at every pixel of every frame.
 
@@ -181,9 +175,9 @@ def detect(
     dense : bool
         Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
         less time.
-    **options : Any
-        Of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``downsample`` and others. No
-        pair bridges an edit unless ``edits`` is ``"keep"``.
+    **reading : Any
+        Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``scale`` and
+        others. No pair bridges an edit unless ``edits`` is ``"keep"``.
 
     Returns
     -------
@@ -202,7 +196,7 @@ def detect(
     Notes
     -----
     Pairs of frames are neighbours among those taken, and never bridge a cut. Velocities are in pixels of the source
-    whatever ``downsample`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
+    whatever ``scale`` and the model reduce frames by, and per frame taken: with ``stride`` of 2, per two frames.
 
     Examples
     --------
@@ -212,13 +206,13 @@ def detect(
     ([(0, 0.0, True), (1, 0.04, False)], 1.0)
     """
     detectors, view_scale = (None, None) if model is None else _learned(model)
-    movie = open_movie(source, **{"edits": "split"} | options)
+    movie = open_movie(source, **{"edits": "split"} | reading)
     shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
     if min(shape) < least:
         raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
-    return Detecting(movie, field, view_scale, options.get("downsample", 1))
+    return Detecting(movie, field, view_scale, (view_scale or 1) * reading.get("scale", 1))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
@@ -228,15 +222,15 @@ def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
 
 def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators, int | None]:
     """Return the detectors of a model, and how it looks at frames."""
-    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (saving.load(model), str(model))
+    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (load(model), str(model))
     if not learner.__sklearn_is_fitted__():
-        raise saving.ModelError(f"{name}: has not seen enough to have detectors")
+        raise ModelError(f"{name}: has not seen enough to have detectors")
     detectors = learner.generators_
     shape = detectors.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise saving.ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
-    if len(detectors) < 3 or not hasattr(learner, "directions_"):
-        raise saving.ModelError(
+        raise ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+    if len(detectors) < 3 or learner.motions_ != TRANSLATIONS:
+        raise ModelError(
             f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"
         )
     return detectors, learner.scale_

@@ -119,7 +119,7 @@ class NpzFields:
         if n_pairs * self._pair > MOST_BYTES:
             raise ValueError(
                 f"{self.path}: fields of {n_pairs} pairs are {n_pairs * self._pair / 2**30:.1f} GiB, more than an npz "
-                f"file may have here ({MOST_BYTES / 2**30:.0f} GiB); choose zarr, fewer frames, a crop, or downsample"
+                f"file may have here ({MOST_BYTES / 2**30:.0f} GiB); choose zarr, fewer frames, or a larger scale"
             )
 
 

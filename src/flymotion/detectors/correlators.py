@@ -53,7 +53,7 @@ def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptan
 
 
 def _three_pixel(tap: Taps) -> np.ndarray:
-    return (tap("fast") - tap("delayed")) * (tap("fast", -1) - tap("fast", 1))
+    return (tap("fast") - tap("delayed")) * (tap("fast", -1) - tap("fast", 1))  # Eqs. 33, 34, of content
 
 
 def hassenstein_reichardt(
@@ -109,7 +109,7 @@ def hassenstein_reichardt(
 
 
 def _hassenstein_reichardt(tap: Taps, *, polarities: tuple[str, ...]) -> np.ndarray:
-    products = [
+    products = [  # HR of Eq. 35, of content: negative
         tap(f"{p}delayed", 0) * tap(f"{p}fast", 1) - tap(f"{p}fast", 0) * tap(f"{p}delayed", 1) for p in polarities
     ]
     return products[0] if len(products) == 1 else products[0] + products[1]
@@ -277,6 +277,6 @@ def ridge_velocity(
 def _ridge_velocity(tap: Taps, *, tau: float, ridge: float, spacing: float) -> np.ndarray:
     fast, delayed = tap.all("fast"), tap.all("delayed")
     change = (fast - delayed)[..., 1:-1] / tau
-    slope = (delayed[..., 2:] - delayed[..., :-2]) / 2
-    correlation, power = -(change * slope).sum(axis=-1), (slope**2).sum(axis=-1) + ridge
-    return spacing * np.divide(correlation, power, out=np.zeros_like(power), where=power > 0)
+    slope = (delayed[..., 2:] - delayed[..., :-2]) / 2  # Eq. 30
+    correlation, power = -(change * slope).sum(axis=-1), (slope**2).sum(axis=-1) + ridge  # Eq. 32, of content
+    return spacing * np.divide(correlation, power, out=np.zeros_like(power), where=power > 0)  # Eq. 29

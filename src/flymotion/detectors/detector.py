@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames
-from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["Detector", "Stream", "Taps", "along"]
@@ -211,7 +211,7 @@ class Detector:
         ndarray of int, shape (n_positions,)
             Indices into the eye's positions.
         """
-        return _tapped(self.displacements, as_eye(eye), np.atleast_1d(direction))[0]
+        return tapped(self.displacements, as_eye(eye), np.atleast_1d(direction))[0]
 
 
 @dataclass
@@ -235,10 +235,16 @@ class Stream:
     def __post_init__(self) -> None:
         if self.before is not None:
             _check_before(self.before, self.eye)
-        _, self._taps = _tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
+        _, self._taps = tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
-        """Respond to the next frames, shape (..., n_frames, *eye.shape); responses as of a call of the detector."""
+        """Respond to the next frames, shape (..., n_frames, *eye.shape).
+
+        Returns
+        -------
+        ndarray, shape (..., n_frames, n_positions[, n_directions][, n_units])
+            As of a call of the detector.
+        """
         frames = _as_movie(frames, self.eye, self._seen)
         if not self._started and frames.shape[-2]:
             self._start(frames)
@@ -338,48 +344,3 @@ def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     frames = as_frames(np.moveaxis(movies, 1, 0), first=first)
     dtype = frames.dtype if frames.dtype == np.float32 else np.float64
     return np.moveaxis(frames.astype(dtype, copy=False), 0, 1).reshape(*beside, n_frames, movies.shape[-1])
-
-
-def _lattice(eye: Eye) -> str:
-    """Return the directions in which a flat eye's pixels have neighbours [deg], as text."""
-    places, links = np.pad(eye.positions, ((0, 0), (0, 2 - eye.positions.shape[1]))), eye.neighbours
-    along = places[links[:, 1]] - places[links[:, 0]]
-    angles = np.degrees(np.arctan2(-along[:, 1], along[:, 0])).round(6)
-    return ", ".join(f"{angle:g}" for angle in np.unique(np.concatenate([angles, angles + 180]) % 360)) or "no"
-
-
-def _tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Find the pixels of the taps.
-
-    Returns
-    -------
-    positions : ndarray of int, shape (n_positions,)
-        Pixels about which all taps of all directions are inside the eye.
-    taps : list of ndarray of int, shape (n_positions, n_taps)
-        One entry a direction.
-    """
-    from scipy.spatial import cKDTree
-
-    if not (directions.size and np.isfinite(directions).all()):
-        raise ValueError(f"the directions are {directions.tolist()}; expected one or more, finite [deg]")
-    places = eye.positions
-    ndim = places.shape[1]
-    if ndim == 3:
-        raise ValueError("a spherical eye has no lattice to put taps on; expected a line, a grid or a hexagon")
-    tree = cKDTree(places)
-    whole, found = np.ones(len(places), dtype=bool), []
-    for direction in directions:
-        x, y = unit_vector(float(direction))
-        turned = displacements @ np.array([[x, y], [-y, x]])
-        seen = np.linalg.norm(turned[:, ndim:], axis=1) < 1e-6  # a line sees nothing off it
-        near, pixels = tree.query(places[:, None] + turned[:, :ndim], distance_upper_bound=1e-6)
-        whole &= (np.isfinite(near) & seen).all(axis=1)
-        if not whole.any():
-            raise ValueError(
-                f"an eye of {eye.shape} pixels has no place for the detector's {len(displacements)} taps along "
-                f"direction {direction:g} deg; expected a larger eye, or a direction of its lattice: "
-                f"{_lattice(eye)} deg"
-            )
-        found.append(pixels)
-    positions = np.flatnonzero(whole)
-    return positions, [pixels[positions] for pixels in found]

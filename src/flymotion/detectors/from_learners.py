@@ -11,11 +11,11 @@ import numpy as np
 from flymotion.detectors.detector import Detector, Taps
 from flymotion.detectors.temporal import LowPass, Step
 from flymotion.generators import Generators
-from flymotion.similarity.features import FEATURES
+from flymotion.similarity.features import FEATURES, check_feature
 from flymotion.video.viewing import OPTICS
 
 if TYPE_CHECKING:
-    from flymotion.learner.estimator import MotionLearner
+    from flymotion.learner import MotionLearner
 
 __all__ = ["learned", "of_learner"]
 
@@ -60,8 +60,7 @@ def learned(
     ValueError
         Generators of a spherical eye, or an unknown feature.
     """
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     places = generators.eye.positions
     if places.shape[1] == 3:
         raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
@@ -99,14 +98,14 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
         As of :func:`learned`.
     """
     seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
-    return learned(learner.generators_, **{"feature": learner.feature} | seen | options)
+    return learned(learner.generators_, **{"feature": learner.feature_} | seen | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:
     u, v = FEATURES[feature](tap.all("delayed"), tap.all("fast"))
     K, n, _ = operators.shape
     weighted = v @ operators.reshape(K * n, n).T.astype(v.dtype)
-    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])
+    responses = np.vecdot(weighted.reshape(*v.shape[:-1], K, n), u[..., None, :])  # Eq. 19, its first sum
     if feature == "antisymmetric":  # two products
         responses = responses.sum(axis=-2)
     return np.maximum(responses, 0) if rectify else responses

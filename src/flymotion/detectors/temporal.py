@@ -50,7 +50,7 @@ class LowPass:
         _check_time("tau", self.tau)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return numerator and denominator of the transfer function in 1/z."""
+        """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
         a = math.exp(-dt / self.tau)
         return np.array([1 - a, 0.0]), np.array([1.0, -a])
 
@@ -74,7 +74,7 @@ class HighPass:
         _check_time("tau", self.tau)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return numerator and denominator of the transfer function in 1/z."""
+        """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
         a = math.exp(-dt / self.tau)
         return np.array([a + self.dc, -a * (1 + self.dc)]), np.array([1.0, -a])
 
@@ -100,7 +100,7 @@ class Gamma:
             _check_time("unit_energy", self.unit_energy)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return numerator and denominator of the transfer function in 1/z."""
+        """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
         a = math.exp(-dt / self.tau)
         if self.unit_energy is None:
             gain = (1 - a) ** 2
@@ -130,7 +130,7 @@ class GammaSlope:
             _check_time("unit_energy", self.unit_energy)
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return numerator and denominator of the transfer function in 1/z."""
+        """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
         a, slope = math.exp(-dt / self.tau), dt / self.tau
         gain = slope if self.unit_energy is None else dt / self.unit_energy / self._norm(self.unit_energy)
         return gain * np.array([1.0, -a * (1 + slope), 0.0]), np.array([1.0, -2 * a, a**2])
@@ -226,14 +226,14 @@ def transfer(chain: Chain, frequency: Any, dt: float) -> np.ndarray:
     ----------
     chain : tuple of Step
         Linear steps.
-    frequency : float or array
+    frequency : float or array, shape (...)
         Temporal frequency [Hz].
     dt : float
         Time between frames [s].
 
     Returns
     -------
-    ndarray of complex
+    ndarray of complex, shape (...)
         H, so that the input :math:`e^{i \omega t}` gives :math:`H e^{i \omega t}`.
 
     Raises

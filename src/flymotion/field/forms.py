@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import dct
 
-from flymotion.field._patches import BLOCK, N_EVEN, patch_scratch
+from flymotion.field.patch_kernels import BLOCK, N_EVEN, Lines, PatchScratch, Singles
 from flymotion.generators import Generators
 
 __all__ = ["Form"]
@@ -31,7 +31,7 @@ ENOUGH, KEPT = 0.8, 0.93
 
 
 class Form(NamedTuple):
-    """Learned operators, for :func:`flymotion.field._patches.respond_band`.
+    """Learned operators, for :func:`flymotion.field.patch_kernels.respond_band`.
 
     Attributes
     ----------
@@ -41,15 +41,12 @@ class Form(NamedTuple):
         Places of the taps of a block: two pairs about the middle one.
     taps : ndarray, shape (n_blocks, n_blocks_in, 13)
         Weights of the three even modes on two sums and the middle, and of the two odd ones on two differences.
-    lines : two tuples of ndarray, shapes (n_lines,), (n_lines, 2) and (n_lines, n_blocks_in, n_blocks_in, 12)
-        Of each line along x, and along y: component; modes of dx and of the intensity along the other axis; weights
-        of the blocks' taps: of sums of dx with both differences of the intensity, then of sums of the intensity with
-        both differences of dx.
+    lines : tuple of Lines
+        Those along x, and those along y.
     vertical : ndarray of int
         Vertical modes of the single terms; those of dx come before those of the intensity.
-    singles : tuple of ndarray, shapes (n_groups, 2), (n_groups + 1,), (n_terms,) and (n_terms,)
-        Of each group of single terms: component and mode of dx; its first term; and of each term, mode of the
-        intensity and weight.
+    singles : Singles
+        The single terms.
     mixture : ndarray, shape (n_outputs, n_components)
         Weights of the components, whose number is even, in the responses.
     axes : ndarray, shape (2, n_components)
@@ -59,9 +56,9 @@ class Form(NamedTuple):
     size: int
     reach: np.ndarray
     taps: np.ndarray
-    lines: tuple[tuple[np.ndarray, ...], ...]
+    lines: tuple[Lines, ...]
     vertical: np.ndarray
-    singles: tuple[np.ndarray, ...]
+    singles: Singles
     mixture: np.ndarray
     axes: np.ndarray
 
@@ -86,9 +83,9 @@ class Form(NamedTuple):
         singles = _in_groups(parts, single, rows)
         return cls(size, *_blocks(basis, columns), tuple(along), vertical, singles, _single(mixture), _single(axes))
 
-    def scratch(self) -> tuple[np.ndarray, ...]:
+    def scratch(self) -> PatchScratch:
         """Make room for a worker."""
-        return patch_scratch(self.size, len(self.vertical), len(self.reach), len(self.taps), self.mixture.shape[1])
+        return PatchScratch.of(self.size, len(self.vertical), len(self.reach), len(self.taps), self.mixture.shape[1])
 
 
 def _single(array: np.ndarray) -> np.ndarray:
@@ -194,8 +191,8 @@ def _rows(kept: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return used // size * n_modes + _place(used % size), rows.reshape(2, size**2)
 
 
-def _in_lines(terms: np.ndarray, kept: np.ndarray, basis: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """List the lines along an axis: component, modes of the other axis, and weights of taps."""
+def _in_lines(terms: np.ndarray, kept: np.ndarray, basis: np.ndarray, columns: np.ndarray) -> Lines:
+    """List the lines along an axis."""
     component, place = np.nonzero(kept)
     halves = _halves(basis, columns)
     even, odd = halves[::2], halves[1::2, :, :2]
@@ -204,16 +201,16 @@ def _in_lines(terms: np.ndarray, kept: np.ndarray, basis: np.ndarray, columns: n
     of_odd = np.einsum("lij,ipd,jqc->lpqdc", w[:, 1::2, ::2], odd, even)
     weights = np.stack([of_even, of_odd], axis=3).reshape(-1, len(columns), len(columns), 12)
     modes = _place(place)[:, None] + [0, _n_blocks(len(basis)) * BLOCK]
-    return component, modes, _single(weights)
+    return Lines(component, modes, _single(weights))
 
 
-def _in_groups(parts: np.ndarray, kept: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+def _in_groups(parts: np.ndarray, kept: np.ndarray, rows: np.ndarray) -> Singles:
     """List single terms, grouped by component and mode of dx."""
     groups = np.argwhere(kept.any(axis=2))
     c, r, t = np.nonzero(kept)
     starts = np.cumsum([0, *(kept[c, r].sum() for c, r in groups)])
     listed = np.stack([groups[:, 0], rows[0, groups[:, 1]]], axis=1)
-    return listed, starts, rows[1, t], _single(parts[c, r, t])
+    return Singles(listed, starts, rows[1, t], _single(parts[c, r, t]))
 
 
 def _natural_contrast(modes: np.ndarray, size: int) -> np.ndarray:

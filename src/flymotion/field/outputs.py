@@ -1,12 +1,13 @@
-"""What a motion field holds."""
+"""What a motion field holds, and what it says on coarser grids, for the eye."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["OUTPUTS", "Field"]
+__all__ = ["OUTPUTS", "Field", "mean_velocity", "preferred_directions"]
 
 OUTPUTS = ("directions", "opponent", "velocity", "confidence")
 """What a field can hold."""
@@ -33,3 +34,39 @@ class Field(NamedTuple):
     opponent: np.ndarray | None
     velocity: np.ndarray | None
     confidence: np.ndarray | None
+
+
+def mean_velocity(field: Field, average: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean velocities of cells, weighted with confidence, and mean confidence.
+
+    Parameters
+    ----------
+    field : Field
+        With velocity and confidence.
+    average : callable
+        From planes, shape (n, height, width), to their means over cells, shape (n, n_rows, n_columns).
+
+    Returns
+    -------
+    velocity : ndarray, shape (2, n_rows, n_columns)
+        (x right, y down) [pixels per frame]; 0 where nothing is sure.
+    confidence : ndarray, shape (n_rows, n_columns)
+    """
+    assert field.velocity is not None and field.confidence is not None
+    *weighted, confidence = average(np.stack([*(field.velocity * field.confidence), field.confidence]))
+    return np.stack(weighted) / np.maximum(confidence, 1e-9), confidence
+
+
+def preferred_directions(responses: np.ndarray, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the direction [deg] and length of the sum of responses as vectors along their directions.
+
+    Parameters
+    ----------
+    responses : ndarray, shape (n_directions, ...)
+        Rectified responses.
+    angles : ndarray, shape (n_directions,)
+        Their directions [deg].
+    """
+    turned = np.exp(1j * np.radians(angles)).astype(np.complex64)
+    total = np.tensordot(turned, responses, axes=1)
+    return np.degrees(np.angle(total)) % 360.0, np.abs(total)

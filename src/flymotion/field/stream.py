@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.field._patches import respond_band
-from flymotion.field._velocity import halve, slope_power, velocity_band, velocity_scratch
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
+from flymotion.field.patch_kernels import PatchScratch, respond_band
+from flymotion.field.velocity_kernels import Regression, VelocityScratch, halve, slope_power, velocity_band
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField
@@ -114,27 +114,23 @@ class FieldStream:
     def _compute(self, out: Field) -> None:
         coarse = np.zeros((3, 0, 0), np.float32)
         for scale, level in reversed([*enumerate(self._levels)][1:]):
-            outputs = (
-                *NO_RESPONSES,
-                level.estimates[:2],
-                NO_CONFIDENCE if out.confidence is None else level.estimates[2],
-            )
-            level.estimate(self.field, scale >= self._finest, coarse, outputs)
+            confidence = UNWANTED.confidence if out.confidence is None else level.estimates[2]
+            part = UNWANTED._replace(velocity=level.estimates[:2], confidence=confidence)
+            level.estimate(self.field, scale >= self._finest, coarse, part)
             coarse = level.estimates
         level = self._levels[0]
-        directions, opponent, velocity, confidence = _or_empty(out)
+        wanted: Any = Field(*(no if part is None else part for part, no in zip(out, UNWANTED, strict=True)))
         if self._form is not None:
-            level.respond(self._form, (directions, opponent))
-            directions, opponent = NO_RESPONSES
-        if confidence.size and not velocity.size:
-            velocity = self._aside
-        if self._form is None or velocity.size:
-            estimated = self._finest == 0 and velocity.size > 0
-            level.estimate(self.field, estimated, coarse, (directions, opponent, velocity, confidence))
+            level.respond(self._form, wanted)
+            wanted = wanted._replace(directions=UNWANTED.directions, opponent=UNWANTED.opponent)
+        if wanted.confidence.size and not wanted.velocity.size:
+            wanted = wanted._replace(velocity=self._aside)
+        if self._form is None or wanted.velocity.size:
+            level.estimate(self.field, self._finest == 0 and wanted.velocity.size > 0, coarse, wanted)
 
 
-NO_CONFIDENCE = np.zeros((0, 0), np.float32)
-NO_RESPONSES = (np.zeros((4, 0, 0), np.float32), np.zeros((2, 0, 0), np.float32))
+UNWANTED: Any = Field(*(np.zeros(shape, np.float32) for shape in ((4, 0, 0), (2, 0, 0), (2, 0, 0), (0, 0))))
+"""What stands for what is not wanted, in the kernels."""
 
 
 class _Level:
@@ -145,8 +141,8 @@ class _Level:
         self.frames = [np.zeros(shape, dtype), np.zeros(shape, dtype)]
         self.powers = [0.0, 0.0]
         self.estimates = np.zeros((3, 0, 0), np.float32)
-        self._scratch = [velocity_scratch(radius) for _ in range(n_workers())]
-        self._learned_scratch: list[Any] = []
+        self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
+        self._learned_scratch: list[PatchScratch] = []
 
     def take(self, frame: np.ndarray) -> None:
         """Copy a frame; a float32 one among uint8 ones makes them all float32."""
@@ -154,28 +150,26 @@ class _Level:
             self.frames = [kept.astype(np.float32) for kept in self.frames]
         np.copyto(self.frames[1], frame)
 
-    def estimate(
-        self, field: MotionField, estimated: bool, coarse: np.ndarray, outputs: tuple[np.ndarray, ...]
-    ) -> None:
+    def estimate(self, field: MotionField, estimated: bool, coarse: np.ndarray, out: Field) -> None:
         """Write responses, velocity and confidence of the three-pixel detectors, or the coarser scale's velocity."""
         ridge = 16 * (2 * field.radius + 1) ** 2 * field.ridge * sum(self.powers) / 2  # of slopes times 4
         radius = field.radius if estimated else 0
-        how = (radius, np.float32(ridge), np.float32(field.limit**2), estimated)
+        regression = Regression(radius, np.float32(ridge), np.float32(field.limit**2), estimated)
         before, after = self.frames
 
         def band(first: int, last: int, worker: int) -> None:
-            velocity_band(before, after, first, last, how, coarse, outputs, self._scratch[worker])
+            velocity_band(before, after, first, last, regression, coarse, out, self._scratch[worker])
 
         in_bands(band, self.shape[0])
 
-    def respond(self, form: Form, outputs: tuple[np.ndarray, ...]) -> None:
+    def respond(self, form: Form, out: Field) -> None:
         """Write learned responses."""
         if not self._learned_scratch:
             self._learned_scratch = [form.scratch() for _ in range(n_workers())]
         before, after = self.frames
 
         def band(first: int, last: int, worker: int) -> None:
-            respond_band(before, after, first, last, tuple(form), outputs, self._learned_scratch[worker])
+            respond_band(before, after, first, last, form, out, self._learned_scratch[worker])
 
         in_bands(band, self.shape[0])
 
@@ -190,11 +184,6 @@ def _arrays(field: MotionField, shape: tuple[int, ...]) -> Field:
 
 def _halved(finer: np.ndarray, coarser: np.ndarray) -> None:
     in_bands(lambda first, last, worker: halve(finer, coarser, first, last), len(coarser))
-
-
-def _or_empty(outputs: tuple[np.ndarray | None, ...]) -> tuple[np.ndarray, ...]:
-    shapes = ((4, 0, 0), (2, 0, 0), (2, 0, 0), (0, 0))
-    return tuple(np.zeros(n, np.float32) if o is None else o for o, n in zip(outputs, shapes, strict=False))
 
 
 def _image(frame: Any) -> np.ndarray:

@@ -8,8 +8,7 @@ What learners find are *filters*, proportional to the operator but without a sca
 its output with change and intensity, and the output has arbitrary units. Learned on frames whitened by Z, a filter F
 stands for two matrices on raw frames: the detector ``Z F Z`` (:meth:`Generators.in_pixels`), whose product with
 ``dx x'`` is the unit's input, and the operator ``c Z^-1 F Z`` (:class:`Operators`), which moves frames by one unit of
-its parameter. The scale c is that of an analytic operator (:meth:`Generators.calibrated`), or that which makes
-estimates right on pairs of known motion (:meth:`Generators.fitted`).
+its parameter. The scale c is that which makes estimates right on pairs of known motion (:meth:`Generators.fitted`).
 """
 
 from flymotion.generators.analytic import cosine, derivative_operator

@@ -53,7 +53,7 @@ def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.n
         np.add.at(moments, i, between[:, :, None] * between[:, None, :])
     gradient = np.einsum("kab,kb->ka", np.linalg.pinv(moments, hermitian=True)[i], between)
     operator = np.zeros((n, n))
-    np.add.at(operator, (i, j), -(velocity[i] * gradient).sum(axis=1))
+    np.add.at(operator, (i, j), -(velocity[i] * gradient).sum(axis=1))  # Eqs. 30 and 31, but of content: negative
     if ndim == 3:  # where neighbours are not symmetric, the gradient takes the pixel's own intensity off
         operator[np.diag_indices(n)] = -operator.sum(axis=1)
     return operator + 0.0
@@ -64,7 +64,7 @@ def _lattice_directions(between: np.ndarray) -> np.ndarray:
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; 0 where one of them is 0."""
+    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0."""
     inner = (a * b).sum(axis=(-2, -1))
     norms = np.sqrt((a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
     return np.divide(inner, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -72,6 +72,10 @@ def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def interior(eye: Eye, margin: int) -> np.ndarray:
     """Return which pixels are at least ``margin`` links away from any that has fewer neighbours than the lattice gives.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_pixels,)
 
     Raises
     ------

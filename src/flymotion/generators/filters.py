@@ -104,27 +104,6 @@ class Generators:
         """
         return _assign(self.cosines(analytic))
 
-    def calibrated(self, analytic: Generators | np.ndarray) -> Operators:
-        """Return one operator a parameter, on raw frames, to the scale of analytic ones by least squares.
-
-        Filters are matched; those of opposite sign are subtracted.
-
-        Parameters
-        ----------
-        analytic : Generators or array-like, shape (n_parameters, n_pixels, n_pixels)
-            On frames as these filters see them.
-
-        Raises
-        ------
-        ValueError
-            A parameter that no filter matches.
-        """
-        eye = analytic.eye if isinstance(analytic, Generators) else self.eye
-        analytic = self._operators_of(analytic)
-        signed = self._signed(self.match(analytic), len(analytic))
-        scale = (signed * analytic).sum(axis=(1, 2)) / (signed**2).sum(axis=(1, 2))
-        return Generators(scale[:, None, None] * signed, eye, self.whitening).on_raw_frames()
-
     def fitted(self, pairs: FramePairs, *, ridge: float = 1e-4) -> Operators:
         """Return one operator a parameter, on raw frames, matched and scaled by pairs of known motion, and refined.
 
@@ -148,7 +127,8 @@ class Generators:
         flat = pairs.flat()
         mean = flat.before.mean(axis=0)
         middle, change = (flat.before + flat.after) / 2 - mean, flat.after - flat.before
-        outputs = np.stack([((middle @ A.T) * change).sum(axis=1) for A in self.in_pixels().operators], axis=1)
+        detectors = self.in_pixels().operators
+        outputs = np.stack([((middle @ A.T) * change).sum(axis=1) for A in detectors], axis=1)  # Eq. 10
         sizes = np.linalg.norm(outputs, axis=0)[:, None] * np.linalg.norm(pairs.motion, axis=0)
         likeness = np.divide(outputs.T @ pairs.motion, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         signed = self._signed(_assign(likeness), likeness.shape[1])

@@ -81,7 +81,7 @@ class Operators:
         ndarray, shape (n_frames, *pixels)
         """
         flat, theta = self._flat(frames), self._amounts(theta, len(frames))
-        change = np.einsum("fk,fki->fi", theta, self._derivatives(flat))
+        change = np.einsum("fk,fki->fi", theta, self._derivatives(flat))  # Eq. 8
         return (flat + self.mean + change).reshape(np.shape(frames))
 
     def transform(self, frames: np.ndarray, theta: Any) -> np.ndarray:
@@ -93,6 +93,10 @@ class Operators:
         ----------
         frames, theta
             As for :meth:`apply`.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, *pixels)
         """
         flat, theta = self._flat(frames), self._amounts(theta, len(frames))
         moved = np.empty_like(flat)
@@ -130,13 +134,13 @@ class Operators:
 
     def _estimate(self, pairs: FramePairs, ridge: float, weights: Any) -> np.ndarray:
         before, after = self._flat(pairs.before), self._flat(pairs.after)
-        predicted = self._derivatives((before + after) / 2)
+        predicted = self._derivatives((before + after) / 2)  # Eq. 22
         weighted = predicted if weights is None else predicted * np.ravel(weights)
         normal = weighted @ predicted.swapaxes(1, 2)
         target = (weighted @ (after - before)[..., None])[..., 0]
         size = np.trace(normal, axis1=1, axis2=2)[:, None, None] / len(self)
         normal = normal + np.where(size > 0, (ridge + 1e-12) * size, 1.0) * np.eye(len(self))
-        return np.linalg.solve(normal, target[..., None])[..., 0]
+        return np.linalg.solve(normal, target[..., None])[..., 0]  # Eq. 29, of any motions, and of content
 
     def register(self, pairs: FramePairs, *, windows: Any = None, n_iterations: int = 20) -> np.ndarray:
         """Estimate large motions: move both frames half way by the current estimate, estimate what is left, repeat.
@@ -161,7 +165,7 @@ class Operators:
             for _ in range(n_iterations):
                 part = pairs[active]
                 half = theta[active] / 2
-                met = FramePairs(self.transform(part.before, half), self.transform(part.after, -half))
+                met = FramePairs(self.transform(part.before, half), self.transform(part.after, -half))  # Eqs. 20, 21
                 left = self.estimate(met, weights=window)
                 theta[active] += left
                 size = np.linalg.norm(theta[active], axis=1)
@@ -171,7 +175,7 @@ class Operators:
         return theta
 
     def windows(self) -> list[np.ndarray]:
-        """Return windows to register in, from the middle of the eye to all that is two pixels from its border.
+        """Return windows to register in, from the middle of the eye to all but its border, shape (n_pixels,) each.
 
         Content moves least near the middle of a turning or growing image, so it is followed there first. A spherical
         eye has no border, and one window.
@@ -188,8 +192,8 @@ class Operators:
 
         .. math:: \min_A \sum_t |\Delta x_t - \sum_a \hat\theta_{ta} A_a \bar x_t|^2 + \lambda |A|^2
 
-        Similarity matching finds the motion; this is the one step of reconstruction (Eq. 9) that takes from its filters
-        what they owe to the noise of chi. Where the pairs' motion is known, the operators take its scale.
+        Similarity matching finds the motion; this is the one step of reconstruction (Eqs. 9, 23) that takes from its
+        filters what they owe to the noise of chi. Where the pairs' motion is known, the operators take its scale.
 
         Parameters
         ----------
@@ -211,7 +215,7 @@ class Operators:
                 normal[b, :, a] = normal[a, :, b].T
         flat = normal.reshape(p * n, p * n)
         flat[np.diag_indices(p * n)] += ridge * np.trace(flat) / (p * n)
-        solved = np.linalg.solve(flat, target.reshape(p * n, n)).reshape(p, n, n)
+        solved = np.linalg.solve(flat, target.reshape(p * n, n)).reshape(p, n, n)  # Eq. 23
         return replace(self, operators=solved.swapaxes(1, 2)).scaled(pairs)
 
     def scaled(self, pairs: FramePairs) -> Operators:

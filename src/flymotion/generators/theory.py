@@ -10,7 +10,8 @@ sphere positions are unit vectors, and c a function of their chords.
 
 Every feature is a sum of products of two linear maps of z, :math:`\chi = \sum_r (P_r z)(Q_r z)'`, so Isserlis' theorem
 gives its moments from those of z, and a response :math:`A \cdot \chi` is a quadratic form in z, whose sign has a
-probability in closed form but for one integral (Imhof 1961). No sampling anywhere: an oracle for SM and PCA.
+probability in closed form but for one integral (:mod:`flymotion.generators.quadratic_forms`). No sampling anywhere: an
+oracle for SM and PCA.
 
 ==========  ===============  ==================================================================
 ``C(s)``    (n, n)           covariance of the pixels after (rows) with those before (columns)
@@ -23,23 +24,23 @@ probability in closed form but for one integral (Imhof 1961). No sampling anywhe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
 from flymotion.generators import Generators
-from flymotion.similarity.features import FEATURES
-from flymotion.world.eyes import Eye, Line
-from flymotion.world.motions import Motion, Translation
-from flymotion.world.scenes import exponential_covariance
+from flymotion.generators.quadratic_forms import probability_positive
+from flymotion.similarity.features import FEATURES, check_feature
+from flymotion.world.eyes import Eye
+from flymotion.world.motions import Motion
 from flymotion.world.scenes.sphere import toward
 
-__all__ = ["MotionMap", "Population", "antisymmetric_share", "motion_map", "population", "probability_positive"]
+__all__ = ["Population", "antisymmetric_share", "population"]
 
 DEGENERATE = 1e-8
 """Difference of two eigenvalues, relative to the largest, below which they are taken as equal."""
@@ -86,6 +87,9 @@ def population(
 
     Examples
     --------
+    >>> from flymotion.world.eyes import Line
+    >>> from flymotion.world.motions import Translation
+    >>> from flymotion.world.scenes import exponential_covariance
     >>> eye = Line(5, sigma=0.8)
     >>> pop = population(exponential_covariance(3.0, eye.sigma), eye, Translation(0.1, ndim=1))
     >>> _, (A, *_) = pop.components(1)
@@ -94,8 +98,7 @@ def population(
     """
     C = covariance(eye.positions[:, None] - eye.positions)
     n, ridge = len(C), regularization * float(np.mean(np.diagonal(C)))
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     if not motion.largest.any():
         raise ValueError("the motion's largest shift is 0; expected steps")
     if whitening is None:
@@ -340,92 +343,6 @@ class Population:
         return float(np.average(right, weights=weights * (np.abs(cosine) > 0.5)))
 
 
-def probability_positive(weights: Any) -> np.ndarray:
-    r"""Return the probability that :math:`\sum_i w_i g_i^2 > 0`, for independent standard normal g (Imhof 1961).
-
-    .. math::
-        \frac12 + \frac1\pi \int_0^\infty
-        \frac{\sin(\frac12 \sum \arctan w_i u)}{\prod (1 + w_i^2 u^2)^{1/4}} \frac{du}{u},
-
-    by the trapezoidal rule in log u, which converges exponentially (to about 1e-15 here).
-
-    Parameters
-    ----------
-    weights : array-like, shape (..., m)
-        Weights of the squares; where all are 0 the answer is 1/2.
-
-    Examples
-    --------
-    >>> float(probability_positive([3.0, -1.0]))  # 2 / pi * arctan(sqrt(3))
-    0.6666666666666...
-    """
-    weights = np.asarray(weights, dtype=float)
-    largest = np.abs(weights).max(axis=-1, keepdims=True)
-    relative = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
-    log_u, width = np.linspace(-40, 80, 601, retstep=True)
-    product = relative[..., None, :] * np.exp(log_u)[:, None]
-    phase = np.arctan(product).sum(axis=-1) / 2
-    damping = np.exp(-np.log1p(product**2).sum(axis=-1) / 4)
-    return 0.5 + (np.sin(phase) * damping).sum(axis=-1) * width / np.pi
-
-
 def antisymmetric_share(A: np.ndarray) -> float:
     """Return the share of a generator's energy in its antisymmetric part, ``|A - A'|^2 / 4 |A|^2``."""
     return float((((A - A.T) / 2) ** 2).sum() / (A**2).sum())
-
-
-class MotionMap(NamedTuple):
-    """What the first component is, over optics (rows) and shifts (columns); arrays of shape (n_sigmas, n_shifts)."""
-
-    antisymmetric_share: np.ndarray
-    """Of the first component: near 1 for a derivative, near 0 for a blur."""
-    ratio: np.ndarray
-    """Second eigenvalue over the first."""
-    accuracy: np.ndarray
-    """Share of single pairs whose direction the first component tells; chance is 0.5."""
-
-    @property
-    def motion_first(self) -> np.ndarray:
-        """Where the first component is a motion operator: mostly antisymmetric, and it tells directions apart."""
-        return (self.antisymmetric_share > 0.5) & (self.accuracy > 0.5 + 1e-6)
-
-
-def motion_map(
-    sigmas: Sequence[float],
-    max_shifts: Sequence[float],
-    *,
-    n: int = 5,
-    correlation_length: float = 3.0,
-    feature: str = "change",
-    regularization: float = 0.0,
-) -> MotionMap:
-    """Map where the first component of chi is motion: a line of pixels, exponentially correlated noise, ZCA.
-
-    Parameters
-    ----------
-    sigmas : sequence of float
-        Acceptance widths [pixel spacings].
-    max_shifts : sequence of float
-        Largest shifts [pixels per frame].
-    n : int
-        Number of pixels.
-    correlation_length : float
-        Of the noise [pixel spacings].
-    feature, regularization
-        As for :func:`population`.
-
-    Examples
-    --------
-    >>> motion_map([0.475], [0.1, 1.0]).motion_first
-    array([[ True, False]])
-    """
-    cells = np.empty((3, len(sigmas), len(max_shifts)))
-    for i, sigma in enumerate(sigmas):
-        covariance = exponential_covariance(correlation_length, sigma)
-        for j, shift in enumerate(max_shifts):
-            motion = Translation(shift, ndim=1)
-            pop = population(covariance, Line(n, sigma), motion, feature=feature, regularization=regularization)
-            values, generators = pop.components(2)
-            first = generators[0]
-            cells[:, i, j] = antisymmetric_share(first), values[1] / values[0], pop.direction_accuracy(first)
-    return MotionMap(*cells)

@@ -1,10 +1,27 @@
 """Frames in, labelled motion out: everything between a movie and detectors with names and units.
 
-``estimator`` is the learner, ``readout`` and ``probing`` what its outputs mean, ``tiling`` how frames become batches
-and patches, ``saving`` the model file. ``sources`` learns from what a user has: photographs, or videos (``watching``),
-of which ``corpus`` chooses the patches and ``video_noise`` the whitening.
+``estimator`` is the learner, ``starting`` what it starts from and ``state`` all that it has learned; ``plain_vision``
+and ``video_vision`` turn frames into the pairs of patches that its network sees. Of a video ``corpus`` chooses the
+patches and ``video_noise`` the whitening. ``intake`` takes any movie apart, ``seen`` and ``probing`` are about what
+outputs mean, ``sources`` learns from what a user has, and ``saving`` is the model file.
 """
 
 from flymotion.learner.estimator import MotionLearner
+from flymotion.learner.learned_state import TRANSLATIONS
+from flymotion.learner.saving import ModelError, load, save
+from flymotion.learner.seen import Watched
+from flymotion.learner.sources import BUNDLED, Described, describe, learn, load_photographs
 
-__all__ = ["MotionLearner"]
+__all__ = [
+    "BUNDLED",
+    "TRANSLATIONS",
+    "Described",
+    "ModelError",
+    "MotionLearner",
+    "Watched",
+    "describe",
+    "learn",
+    "load",
+    "load_photographs",
+    "save",
+]

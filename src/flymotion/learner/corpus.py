@@ -19,18 +19,23 @@ Speeds are in pixels of the reduced frames, per frame.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
+from flymotion.learner.intake import Pairing
 from flymotion.learner.probing import N_KEPT
+from flymotion.learner.seen import Watched
 from flymotion.learner.video_noise import Moments, moments, symmetries, whitened
 from flymotion.video.viewing import choose_scale, contrasts, random_pairs, speeds, view
 from flymotion.world.conventions import as_generator
 
-__all__ = ["PatchStream", "Pool", "Survey", "guise", "survey", "worthwhile"]
+__all__ = ["GUISES", "PatchStream", "Pool", "Survey", "guise", "survey", "worthwhile"]
+
+GUISES = 16
+"""Ways in which each pair of patches is shown."""
 
 SPEEDS = (0.15, 0.8)
 """Speeds worth learning from: slower is noise, faster is no derivative [reduced pixels per frame]."""
@@ -57,17 +62,17 @@ class Survey:
         Factor to reduce frames by.
     contrast : float
         Median contrast of patches, below which they are not learned from [grey levels].
-    moments : Moments
-        Of the patches.
+    last : ndarray, shape (height, width)
+        The last frame looked at, as viewed.
     """
 
     patch: int
     scale: int
     contrast: float
-    moments: Moments
+    last: np.ndarray
 
 
-def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> Survey:
+def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> tuple[Survey, Moments]:
     """Look at the beginning of a video.
 
     Parameters
@@ -79,6 +84,13 @@ def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> Su
     random_state : int, Generator, RandomState or None
         Source of the places looked at.
 
+    Returns
+    -------
+    Survey
+        What to look for in the rest of it.
+    Moments
+        Of its patches, which the whitening is made of.
+
     Raises
     ------
     ValueError
@@ -89,7 +101,7 @@ def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> Su
     scale = choose_scale(checked, patch, rng)
     viewed = [view(clip, scale) for clip in checked]
     contrast = float(np.median(contrasts(*random_pairs(viewed, patch, rng))))
-    return Survey(patch, scale, contrast, moments(viewed, patch, rng))
+    return Survey(patch, scale, contrast, viewed[-1][-1]), moments(viewed, patch, rng)
 
 
 def worthwhile(before: np.ndarray, after: np.ndarray, contrast: float, Z: np.ndarray) -> np.ndarray:
@@ -157,12 +169,13 @@ def _picked(turned: np.ndarray, rows: np.ndarray, which: np.ndarray) -> tuple[np
     return turned[time, rows, way], turned[1 - time, rows, way]
 
 
+@dataclass(eq=False)
 class PatchStream:
     """Chooses the pairs worth learning from, of frames as they come; any split of the stream gives the same pairs.
 
-    Parameters
+    Attributes
     ----------
-    seen : Survey
+    survey : Survey
         Of this video.
     Z : ndarray, shape (n, n)
         Whitening that textures are looked at through, perhaps of several videos:
@@ -171,9 +184,10 @@ class PatchStream:
         Patches to choose from, of each pair of frames.
     seed : int
         Of their places.
-
-    Attributes
-    ----------
+    name : str
+        Of the video.
+    pairing : Pairing
+        The frame that the next one follows.
     n_pairs_seen : int
         Pairs of frames so far.
     n_candidates_seen, n_chosen : int
@@ -182,16 +196,29 @@ class PatchStream:
         The last ``N_KEPT`` frames kept for scoring, as viewed; no pair that is learned from touches them.
     """
 
-    def __init__(self, seen: Survey, Z: np.ndarray, *, n_candidates: int = 200, seed: int = 0) -> None:
-        self.seen, self.Z = seen, Z
-        self.n_candidates, self.seed = n_candidates, seed
-        self.n_pairs_seen = self.n_candidates_seen = self.n_chosen = 0
-        self.held_out: list[np.ndarray] = []
-        self._last: np.ndarray | None = None
+    survey: Survey
+    Z: np.ndarray
+    n_candidates: int = 200
+    seed: int = 0
+    name: str = "frames"
+    pairing: Pairing = field(default_factory=Pairing)
+    n_pairs_seen: int = 0
+    n_candidates_seen: int = 0
+    n_chosen: int = 0
+    held_out: list[np.ndarray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pairing.scale = self.survey.scale
+
+    @property
+    def watched(self) -> Watched:
+        """What was learned from so far."""
+        share = self.n_chosen / max(self.n_candidates_seen, 1)
+        return Watched(self.name, self.survey.scale, self.n_pairs_seen, share, len(self.held_out))
 
     def cut(self) -> Self:
         """Mark a cut: the next frame does not follow the last one."""
-        self._last = None
+        self.pairing.cut()
         return self
 
     def push(self, frames: Any) -> list[FramePairs]:
@@ -207,67 +234,68 @@ class PatchStream:
         ValueError
             Frames that are not finite; the state is as it was.
         """
-        viewed = view(as_frames(frames, name="frames"), self.seen.scale)
-        joined = viewed if self._last is None else np.concatenate([self._last[None], viewed])
-        if len(joined):
-            self._last = joined[-1].copy()
-        if len(joined) < 2:
-            return []
+        pairs = self.pairing.pair(as_frames(frames, name="frames"))
         first = self.n_pairs_seen
-        self.n_pairs_seen += len(joined) - 1
+        self.n_pairs_seen += len(pairs)
         places = np.arange(first, self.n_pairs_seen) % STRETCH - (STRETCH - HELD_OUT)
-        for frame in joined[:-1][places == 1]:  # the pairs on either side of it are not learned from
+        for frame in pairs.before[places == 1]:  # the pairs on either side of it are not learned from
             self.held_out = [*self.held_out, frame.copy()][-N_KEPT:]
-        return self._choose(FramePairs(joined[:-1], joined[1:]), first, np.flatnonzero(places < 0))
+        return self._choose(pairs, first, np.flatnonzero(places < 0)) if len(pairs) else []
 
     def _choose(self, pairs: FramePairs, first: int, to_learn: np.ndarray) -> list[FramePairs]:
-        size, n = self.seen.patch, self.n_candidates
+        size, n = self.survey.patch, self.n_candidates
         patches = random_patches(pairs, (size, size), n, seed=self.seed, first=first)
-        worth = worthwhile(patches.before, patches.after, self.seen.contrast, self.Z)
+        worth = worthwhile(patches.before, patches.after, self.survey.contrast, self.Z)
         chosen = [patches[i * n + np.flatnonzero(worth[i * n : (i + 1) * n])] for i in to_learn]
         self.n_candidates_seen += n * len(to_learn)
         self.n_chosen += sum(map(len, chosen))
         return chosen
 
 
+@dataclass(eq=False)
 class Pool:
     """Gathers pairs of patches, and shows them mixed, as whitened, in every guise.
 
-    Parameters
+    Attributes
     ----------
     Z : ndarray, shape (n, n)
         Whitening: :func:`flymotion.learner.video_noise.whitening`.
     seed : int
         Of the order.
+    gathered : list of FramePairs
+        Pairs that wait to be shown.
+    n_shown : int
+        Pairs shown so far, not counting guises.
     """
 
-    def __init__(self, Z: np.ndarray, *, seed: int = 0) -> None:
-        self.Z, self.seed = Z, seed
-        self._gathered: list[FramePairs] = []
-        self._n_shown = 0
+    Z: np.ndarray
+    seed: int = 0
+    gathered: list[FramePairs] = field(default_factory=list)
+    n_shown: int = 0
 
     def add(self, pairs: FramePairs) -> Iterator[FramePairs]:
         """Gather pairs of patches; returns what is shown once there are ``POOL`` of them, as :meth:`flush` does."""
-        self._gathered.append(pairs)
-        return self.flush() if sum(map(len, self._gathered)) >= POOL else iter(())
+        if len(pairs):
+            self.gathered.append(pairs)
+        return self.flush() if sum(map(len, self.gathered)) >= POOL else iter(())
 
     def flush(self) -> Iterator[FramePairs]:
         """Return the pairs gathered, as whitened: 16 times all of them, mixed, each time each in another guise.
 
         Patches come as vectors, shape (n_pairs, patch^2).
         """
-        if not any(map(len, self._gathered)):
+        if not self.gathered:
             return iter(())
-        pairs = whitened(FramePairs.concatenate(self._gathered), self.Z)  # before, as Z commutes with the symmetries
-        rng = np.random.default_rng([self.seed, 2, self._n_shown])
-        self._gathered = []
-        self._n_shown += len(pairs)
+        pairs = whitened(FramePairs.concatenate(self.gathered), self.Z)  # before, as Z commutes with the symmetries
+        rng = np.random.default_rng([self.seed, 2, self.n_shown])
+        self.gathered = []
+        self.n_shown += len(pairs)
         return _in_all_guises(pairs, rng)
 
 
 def _in_all_guises(pairs: FramePairs, rng: np.random.Generator) -> Iterator[FramePairs]:
     turned = _turned(pairs.before, pairs.after)
-    first = rng.integers(16, size=len(pairs))
-    for i in range(16):
+    first = rng.integers(GUISES, size=len(pairs))
+    for i in range(GUISES):
         order = rng.permutation(len(pairs))
-        yield FramePairs(*_picked(turned, order, (first[order] + i) % 16))
+        yield FramePairs(*_picked(turned, order, (first[order] + i) % GUISES))

@@ -1,59 +1,60 @@
 """MotionLearner: frames in, labelled motion out.
 
-Patches at random positions in space and time, early vision (whitening, contrast normalisation), a product feature and
-nonnegative similarity matching, behind one scikit-learn estimator. After learning it is shown its own frames at known
-shifts, so that its outputs have names and units.
+Early vision, a product feature and nonnegative similarity matching, behind one scikit-learn estimator. It has one life:
+frames come in, early vision turns them into pairs of patches, and the network learns from these. When asked, it is
+shown its own frames at known shifts, so that its outputs have names and units. What it does is in ``state`` and in its
+early vision; here are the parameters, attributes and methods, of which there are many, each described.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from mimetypes import guess_type
 from typing import Any, Self
 from warnings import warn
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 
-from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.probing import N_KEPT
-from flymotion.learner.readout import N_PROBES, MotionDetectors
-from flymotion.learner.tiling import batches
-from flymotion.learner.video_noise import GivenWhitening
-from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.similarity.features import FEATURES, OuterProducts
-from flymotion.similarity.initialisation import warm_up_length
+from flymotion.generators import Generators
+from flymotion.learner.intake import is_corpus
+from flymotion.learner.learned_state import State
+from flymotion.learner.seen import Watched
+from flymotion.learner.starting import start
+from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.world.conventions import as_generator
 
 __all__ = ["MotionLearner"]
 
-LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
-"""Smallest values of the parameters that are whole numbers."""
 
-
-class MotionLearner(MotionDetectors):
+class MotionLearner(TransformerMixin, BaseEstimator):
     """Learn motion detectors from frames, without labels.
-
-    Frames are taken to be free of noise, as rendered ones are. From real video, noise is what is learned like this;
-    :func:`flymotion.learner.sources.learn` makes a learner that knows noise from motion.
 
     Parameters
     ----------
     n_components : int
         Number of detectors; one a direction, so 4 for motion in the plane and 2 along a line.
-    patch : int
-        Side of the square patches cut out of larger frames [pixels]; smaller frames are taken whole, and so are the
-        frames of pairs whose motion is named, as rendered ones are.
-    feature : str
-        Product feature, see :data:`flymotion.similarity.features.FEATURES`.
+    vision : {"plain", "video"}
+        Early vision. Plain: whitening and contrast normalisation, for frames that are free of noise, as rendered ones
+        are; of real video, noise is what is learned like this. Video: its beginning is looked at, to tell motion from
+        noise and to reduce frames until motion is a fraction of a pixel; then only patches worth learning from are
+        learned from, in all 16 guises, and pairs count alike whatever their contrast.
+    patch : int, optional
+        Side of the square patches cut out of frames [pixels; of video, as reduced]; by default 7, and 9 of video.
+        Without noise, smaller frames are taken whole, and so are the frames of pairs whose motion is named, as rendered
+        ones are.
+    feature : str, optional
+        Product feature, see :data:`flymotion.similarity.features.FEATURES`; by default "midpoint", and "antisymmetric"
+        of video.
     regularization : float
-        Of the whitening, relative to the mean variance of a pixel.
+        Of the whitening of plain vision, relative to the mean variance of a pixel.
     half_saturation : float
-        Of the contrast normalisation, relative to the mean contrast.
+        Of the contrast normalisation of plain vision, relative to the mean contrast.
     patches_per_pair : int
-        Patches out of each pair of larger frames.
+        Patches out of each pair of larger frames; of video, to choose from.
     warm_up : int
-        Pairs of patches that the whitening is fitted on before learning starts.
+        Pairs of patches that plain vision is fitted on before learning starts.
     n_passes : int
         Passes over the movie in ``fit``.
     forgetting : float
@@ -74,10 +75,25 @@ class MotionLearner(MotionDetectors):
         the right one; chance is one in ``n_components``. The honest score: opposed filters alone prove nothing.
     labels_ : list of str
         Names of the directions, or of the motions that pairs of frames came with.
+    motions_ : tuple of (str, str)
+        Names of the motion along each parameter, when positive and when negative.
     generators_ : Generators
         What was learned, on whitened frames; ``generators_.in_pixels()`` for raw ones.
     scale_ : int or None
-        What ``transform`` and ``predict`` reduce frames by, where it was learned from video.
+        What ``transform`` and ``predict`` reduce frames by, where it was learned from video: of several that of the
+        first.
+    watched_ : tuple of Watched
+        What was learned from each video.
+    n_frames_seen_, n_pairs_seen_, n_patches_seen_ : int
+        Frames, pairs of frames, and pairs of patches learned from.
+    whitening_, contrast_, network_ : EarlyVision, EarlyVision, NonnegativeSimilarityMatching
+        What frames go through.
+
+    Notes
+    -----
+    Names and units (``ways_``, ``directions_``, ``gain_``, ``direction_accuracy_``, ``labels_``) are found out when
+    first asked for after learning, by probing with known motion, and kept. Which motions there are (``motions_``) is
+    known without.
 
     Examples
     --------
@@ -88,15 +104,15 @@ class MotionLearner(MotionDetectors):
     ['left', 'right']
     """
 
-    _last: np.ndarray | None
-    _waiting: list[FramePairs]
+    _state: State
 
     def __init__(
         self,
         n_components: int = 4,
         *,
-        patch: int = 7,
-        feature: str = "midpoint",
+        vision: str = "plain",
+        patch: int | None = None,
+        feature: str | None = None,
         regularization: float = 1e-5,
         half_saturation: float = 1.0,
         patches_per_pair: int = 200,
@@ -106,6 +122,7 @@ class MotionLearner(MotionDetectors):
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
+        self.vision = vision
         self.patch = patch
         self.feature = feature
         self.regularization = regularization
@@ -116,6 +133,13 @@ class MotionLearner(MotionDetectors):
         self.forgetting = forgetting
         self.random_state = random_state
 
+    @classmethod
+    def from_state(cls, parameters: dict[str, Any], state: State) -> Self:
+        """Return a learner that goes on from a state, as from a file."""
+        learner = cls(**parameters)
+        learner._state = state
+        return learner
+
     # -- learning ------------------------------------------------------------------------------------------------
 
     def fit(self, movie: Any, y: Any = None) -> Self:
@@ -123,9 +147,9 @@ class MotionLearner(MotionDetectors):
 
         Parameters
         ----------
-        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
-            Frames, time first; pairs; or what :func:`flymotion.video.open_movie` returns, read as a stream. Of a video
-            file or camera this warns: see above.
+        movie : array, shape (n_frames, *pixels), FramePairs, Movie, or sequence of Movie
+            Frames, time first; pairs, but not of video; or what :func:`flymotion.video.open_movie` returns, read as a
+            stream. Several movies are one corpus. Without ``vision="video"``, a video file or camera makes this warn.
         y : None
             Ignored.
 
@@ -133,28 +157,49 @@ class MotionLearner(MotionDetectors):
         ------
         ValueError
             Parameters out of range; fewer than two frames, or frames that are not finite, before anything is learned
-            from them.
+            from them; video without a pair of patches worth learning from.
         """
-        self._reset()
-        _warn_of_noise(movie)
+        if self.vision == "plain":
+            _warn_of_noise(movie)
+        for _ in self.steps(movie):
+            pass
+        return self
+
+    def steps(self, movie: Any, *, enough: int | None = None) -> Iterator[Self]:
+        """Learn from scratch as ``fit`` does, and yield the learner after each batch of frames, to tell how it goes.
+
+        Movies of video are read ahead, so that until the last step the learner answers, but must not be saved.
+
+        Parameters
+        ----------
+        movie : array, FramePairs, Movie, or sequence of Movie
+            As ``fit`` takes it.
+        enough : int, optional
+            About how many pairs of patches to learn from, of video that is live; by default until it ends.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``.
+        """
+        state = self._state = start(self)
         for _ in range(self.n_passes):
-            for frames, cut in batches(movie):
-                if cut:
-                    self.cut()
-                self._learn(frames)
-            self.cut()
-        return self.finish()
+            for pairs, seen in state.vision.read(movie, enough):
+                state.learn(pairs, seen)
+                if pairs is None:
+                    yield self
+        self.finish()
 
     def partial_fit(self, frames: Any, y: Any = None) -> Self:
         """Learn from the next frames of a stream; the last frame is remembered, see ``cut``.
 
-        Any split of the stream gives the same result. Until ``warm_up`` pairs of patches have been seen they are only
-        kept.
+        Any split of the stream gives the same result. Until ``warm_up`` pairs of patches have been seen, or the
+        beginning of a video has been looked at, they are only kept.
 
         Parameters
         ----------
         frames : array, shape (n_frames, *pixels), or FramePairs
-            Frames, perhaps one or none.
+            Frames, perhaps one or none; no pairs of video. After several videos these are of the first.
         y : None
             Ignored.
 
@@ -163,14 +208,15 @@ class MotionLearner(MotionDetectors):
         ValueError
             Frames that are not finite or of another size than before; the state is as it was.
         """
-        if not hasattr(self, "n_pairs_seen_"):
-            self._reset()
-        self._learn(frames)
+        if not hasattr(self, "_state"):
+            self._state = start(self)
+        self._learn(self._state.vision.push(frames))
         return self
 
     def cut(self) -> Self:
         """Mark a cut: the next frame does not follow the last one."""
-        self._last = None
+        if hasattr(self, "_state"):
+            self._state.vision.cut()
         return self
 
     def finish(self) -> Self:
@@ -179,160 +225,212 @@ class MotionLearner(MotionDetectors):
         Raises
         ------
         ValueError
-            No pair of frames seen.
+            No pair of frames seen; video without a pair of patches worth learning from.
         """
-        if not getattr(self, "n_pairs_seen_", 0):
-            raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
-        self._settle()
+        if not hasattr(self, "_state"):
+            self._state = start(self)
+        self._learn(self._state.vision.flush())
         return self
 
-    def _check_parameters(self) -> None:
-        for name, least in LEAST.items():
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= least):
-                raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
-        if self.feature not in FEATURES:
-            raise ValueError(f"feature is {self.feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
-        if not 0 < self.forgetting <= 1:
-            raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
-        for name in ("regularization", "half_saturation"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected 0 or more")
+    def _learn(self, shown: Any) -> None:
+        state = self._state
+        for pairs in shown:
+            state.learn(pairs, state.seen)
+        state.learn(None, state.vision.seen)
 
-    def _reset(self) -> None:
-        self._check_parameters()
-        for name in [n for n in vars(self) if n.endswith("_") or n in ("_last", "_waiting", "_kept", "_probed")]:
-            delattr(self, name)
-        self.n_pairs_seen_ = 0
-        self.n_frames_seen_ = 0
-        self.network_ = NonnegativeSimilarityMatching(self.n_components, forgetting=self.forgetting)
-        self.seed_ = int(as_generator(self.random_state).integers(2**31))
-        self._last = self._known = self.scale_ = None
-        self._waiting = []
-        self._kept = []
+    # -- answers -------------------------------------------------------------------------------------------------
 
-    def adopt(self, whitening: np.ndarray, pixels: tuple[int, int], scale: int) -> Self:
-        """Start anew with the early vision of a video, known beforehand (:mod:`flymotion.learner.corpus`).
+    def transform(self, movie: Any) -> np.ndarray:
+        """Return the detectors' responses to each pair of frames, without learning.
 
-        What follows is :meth:`learn_seen`. ``transform`` and ``predict`` look at frames through
-        :func:`flymotion.video.viewing.view`; pairs count alike whatever their contrast.
+        Larger frames are tiled with patches, very large ones sparsely, and the mean over the tiles is returned.
 
         Parameters
         ----------
-        whitening : ndarray, shape (patch^2, patch^2)
-            Symmetric, without a mean: :func:`flymotion.learner.video_noise.whitening`.
-        pixels : (int, int)
-            Of a frame as viewed.
-        scale : int
-            Factor to reduce frames by.
+        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
+            Frames; or pairs, of video as already reduced.
+
+        Returns
+        -------
+        ndarray, shape (n_pairs, n_components)
+            Responses, nonnegative.
 
         Raises
         ------
+        NotFittedError
+            Before the warm-up is complete.
         ValueError
-            Parameters out of range; a ``half_saturation`` that is not 0.
+            Frames that are not finite, or hold no patch of the size learned on.
         """
-        self._reset()
-        if self.half_saturation:
-            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0, as pairs are divided by contrast")
-        self.pixels_, self.scale_ = pixels, scale
-        blank = np.ones((2, len(whitening)), dtype=np.float32)
-        self.whitening_ = GivenWhitening(whitening).fit(blank)
-        self.contrast_ = ContrastNormalization(0.0).fit(blank)
-        self._prepare_network(len(whitening))
-        return self
+        return self._ready.responses(movie)
 
-    def learn_seen(self, pairs: FramePairs) -> Self:
-        """Learn from pairs of patches, as vectors, that early vision has seen; pairs of frames are not counted."""
-        self.network_.partial_fit(OuterProducts(*FEATURES[self.feature](pairs.before, pairs.after)))
-        self.__dict__.pop("_probed", None)
-        return self
+    def predict(self, movie: Any) -> np.ndarray:
+        r"""Return the velocity of the image content between consecutive frames, or the motion of another kind learned.
 
-    def probe_with(self, frames: Sequence[np.ndarray]) -> Self:
-        """Keep frames, as viewed, to be probed with: shape (height, width) each, what all of them have is kept."""
-        height, width = np.min([frame.shape for frame in frames], axis=0)
-        self._kept = [np.asarray(frame)[:height, :width] for frame in frames][-N_KEPT:]
-        self.__dict__.pop("_probed", None)
-        return self
+        The ridge regression of Suppl. C with the learned generators, over all tiles of a frame:
+        :math:`\min_\theta \sum |\Delta x - \sum_a \theta_a A_a \bar x|^2`, scaled by the known shifts of the probe.
 
-    def _learn(self, frames: Any) -> None:
-        if self.scale_ is not None:
-            raise ValueError(
-                "this learner has learned from video; learn anew from all of it (flymotion.learner.sources.learn)"
-            )
-        pairs = self._new_pairs(frames)
-        if len(pairs) == 0:
-            return
-        self._keep(pairs)
-        patches = self._cut_patches(pairs)
-        self.n_pairs_seen_ += len(pairs)
-        self.__dict__.pop("_probed", None)
-        if hasattr(self, "whitening_"):
-            self.network_.partial_fit(self._features(patches))
-            return
-        self._waiting.append(patches)
-        if sum(map(len, self._waiting)) >= self.warm_up:
-            self._settle()
+        Parameters
+        ----------
+        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
+            Frames; or pairs, of video as already reduced.
 
-    def _new_pairs(self, frames: Any) -> FramePairs:
-        """Check the new frames, then pair them with the last one; nothing changes if they are refused."""
-        if isinstance(frames, FramePairs):
-            self._check_pixels(frames.pixels)
-            return frames
-        frames = as_frames(frames, name="frames", first=self.n_frames_seen_)
-        self._check_pixels(frames.shape[1:])
-        self.n_frames_seen_ += len(frames)
-        if self._last is not None:
-            frames = np.concatenate([self._last[None].astype(frames.dtype), frames])
-        if len(frames):
-            self._last = frames[-1].copy()
-        return FramePairs(frames[:-1], frames[1:])
+        Returns
+        -------
+        ndarray, shape (n_pairs, n_parameters)
+            (x right, y down) [pixels per frame].
 
-    def _check_pixels(self, pixels: tuple[int, ...]) -> None:
-        if getattr(self, "pixels_", pixels) != pixels:
-            raise ValueError(f"frames have shape {pixels}, but this learner has seen frames of {self.pixels_}")
-        if len(pixels) > 2:
-            raise ValueError(f"frames have shape {pixels}; expected (n,) or (height, width)")
-        self.pixels_ = pixels
+        Raises
+        ------
+        NotFittedError, ValueError
+            As ``transform``.
+        """
+        return self._ready.velocities(movie)
 
-    def _keep(self, pairs: FramePairs) -> None:
-        """Keep what to probe with: pairs of known motion, or some frames, of any split of the stream the same."""
-        if pairs.motion is not None and (pairs.names or not self._cuts_patches):
-            known = [pairs] if self._known is None else [self._known, pairs]
-            self._known = FramePairs.concatenate(known)[:N_PROBES] if len(known[0]) < N_PROBES else known[0]
-            return
-        numbers = np.arange(self.n_pairs_seen_, self.n_pairs_seen_ + len(pairs))
-        powers_of_two = (numbers & (numbers - 1)) == 0
-        self._kept = [*self._kept, *(frame.copy() for frame in pairs.before[powers_of_two])][-N_KEPT:]
+    def score(self, movie: Any, y: Any = None) -> float:
+        """Return the direction accuracy: the share of pairs that move whose strongest detector is the right one.
 
-    def _cut_patches(self, pairs: FramePairs) -> FramePairs:
-        if not self._cuts_patches:
-            return pairs
-        height, width = self._patch_shape
-        return random_patches(pairs, (height, width), self.patches_per_pair, seed=self.seed_, first=self.n_pairs_seen_)
+        Parameters
+        ----------
+        movie : array, shape (n_frames, *pixels), FramePairs, or Movie
+            Frames; or pairs, of video as already reduced.
+        y : array-like, shape (n_pairs, n_parameters), optional
+            The motion of each pair: (x right, y down) for movies. Not needed of pairs that know theirs.
 
-    def _settle(self) -> None:
-        """Fit early vision on the waiting pairs, and learn from them."""
-        if hasattr(self, "whitening_"):
-            return
-        patches = FramePairs.concatenate(self._waiting)
-        first = patches[: self.warm_up]
-        whitening = ZCAWhitening(self.regularization).fit(first)
-        self.contrast_ = ContrastNormalization(self.half_saturation).fit(whitening.transform(first))
-        self.whitening_ = whitening
-        self._waiting = []
-        self._prepare_network(patches.n_pixels)
-        self.network_.partial_fit(self._features(patches))
+        Raises
+        ------
+        NotFittedError
+            As ``transform``.
+        ValueError
+            No motion known, or of another number of pairs or parameters.
+        """
+        state, motion = self._ready, getattr(movie, "motion", None) if y is None else y
+        if motion is None:
+            raise ValueError("the motion is not known; expected y, or pairs that know theirs")
+        return state.accuracy(movie, np.asarray(motion, dtype=float))
 
-    def _prepare_network(self, n_pixels: int) -> None:
-        """Let the network start from enough pairs: with fewer than two a pixel, motion does not rise above noise."""
-        enough = warm_up_length(n_pixels**2, 2 * n_pixels)
-        self.network_.set_params(warm_up=max(enough, min(4 * n_pixels, self.warm_up)))
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the detectors, ``labels_``."""
+        return np.array(self.labels_, dtype=object)
+
+    # -- what was learned ----------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state") and self._state.is_ready
+
+    @property
+    def state_(self) -> State | None:
+        """All that was learned, and goes on from; None before anything was seen."""
+        return getattr(self, "_state", None)
+
+    @property
+    def _begun(self) -> State:
+        if not hasattr(self, "_state"):
+            raise NotFittedError("this MotionLearner has seen nothing yet; call fit or partial_fit")
+        return self._state
+
+    @property
+    def _ready(self) -> State:
+        state = self._begun
+        if not state.is_ready:
+            raise NotFittedError(f"this MotionLearner {state.vision.so_far}")
+        return state
+
+    @property
+    def generators_(self) -> Generators:
+        """The learned operators, on whitened frames."""
+        return self._ready.generators
+
+    @property
+    def ways_(self) -> np.ndarray:
+        """The motion that each detector prefers, a unit vector, shape (n_components, n_parameters)."""
+        return self._ready.meaning.probe.ways
+
+    @property
+    def directions_(self) -> np.ndarray:
+        """Direction of content that each detector prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
+        return self._ready.directions
+
+    @property
+    def gain_(self) -> np.ndarray:
+        """Mean response to content moving in the preferred direction [per pixel per frame], shape (n_components,)."""
+        return self._ready.meaning.probe.gain
+
+    @property
+    def direction_accuracy_(self) -> float:
+        """Share of single patches at known shifts whose strongest detector is the right one."""
+        return self._ready.meaning.probe.accuracy
+
+    @property
+    def labels_(self) -> list[str]:
+        """Names of the preferred motions; directions between right, up, left and down in degrees."""
+        return self._ready.labels
+
+    @property
+    def motions_(self) -> tuple[tuple[str, str], ...]:
+        """Names of the motion along each parameter, when positive and when negative; known without probing."""
+        return self._ready.motions
+
+    @property
+    def feature_(self) -> str:
+        """The product feature."""
+        return self._begun.feature
+
+    @property
+    def scale_(self) -> int | None:
+        """What frames are reduced by; None where they are not."""
+        return self._begun.vision.scale
+
+    @property
+    def watched_(self) -> tuple[Watched, ...]:
+        """What was learned from each video."""
+        return self._begun.seen.watched
+
+    @property
+    def n_frames_seen_(self) -> int:
+        """Frames seen, other than those of pairs."""
+        return self._begun.vision.n_frames
+
+    @property
+    def n_pairs_seen_(self) -> int:
+        """Pairs of frames seen."""
+        return self._begun.seen.n_pairs
+
+    @property
+    def n_patches_seen_(self) -> int:
+        """Pairs of patches learned from."""
+        return self._begun.n_patches
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of pixels of a frame."""
+        return int(np.prod(self._ready.vision.pixels or 0))
+
+    @property
+    def whitening_(self) -> EarlyVision:
+        """What patches are whitened by."""
+        whitening = self._ready.vision.whitening
+        assert whitening is not None
+        return whitening
+
+    @property
+    def contrast_(self) -> EarlyVision:
+        """What pairs are divided by their contrast by."""
+        contrast = self._ready.vision.contrast
+        assert contrast is not None
+        return contrast
+
+    @property
+    def network_(self) -> NonnegativeSimilarityMatching:
+        """The network that learns."""
+        return self._begun.network
 
 
 def _warn_of_noise(movie: Any) -> None:
-    name = str(getattr(movie, "name", ""))
-    if getattr(movie, "live", False) or (hasattr(movie, "batches") and "video" in (guess_type(name)[0] or "")):
-        warn(
-            f"{name}: frames are learned from as if they were free of noise; flymotion.learn is for video",
-            stacklevel=3,
-        )
+    for each in movie if is_corpus(movie) else [movie]:
+        name = str(getattr(each, "name", ""))
+        if getattr(each, "live", False) or (hasattr(each, "batches") and "video" in (guess_type(name)[0] or "")):
+            warn(
+                f'{name}: frames are learned from as if they were free of noise; vision="video" is for video',
+                stacklevel=3,
+            )

@@ -7,18 +7,22 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.frames import FramePairs
+from flymotion.learner.seen import Seen
 from flymotion.world.eyes import Grid, Line
 from flymotion.world.motions import Translation
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
 
-__all__ = ["N_KEPT", "PROBE_SHIFT", "Probe", "read_out", "shifted"]
+__all__ = ["N_KEPT", "N_PROBES", "PROBE_SHIFT", "Probe", "accuracy", "probes", "read_out", "shifted"]
 
 PROBE_SHIFT = 0.3
 """Largest shift of the frames shown [pixels per frame]."""
 
 N_KEPT = 8
 """Frames kept for probing."""
+
+N_PROBES = 4000
+"""Pairs of patches to probe with."""
 
 
 class Probe(NamedTuple):
@@ -27,16 +31,39 @@ class Probe(NamedTuple):
     Attributes
     ----------
     ways : ndarray, shape (n_components, n_parameters)
-        Preferred motion, of length 1; parameters relative to their root mean square in the probe.
+        Preferred motion, of length 1; parameters relative to ``units``.
     gain : ndarray, shape (n_components,)
         Mean response to that motion [per pixel per frame, or per unit of another parameter].
     accuracy : float
         Share of pairs with motion whose strongest output is one whose way is nearest to it; 0 if there are none.
+    units : ndarray, shape (n_parameters,)
+        Root mean square of each parameter in the probe; 1 for translations.
     """
 
     ways: np.ndarray
     gain: np.ndarray
     accuracy: float
+    units: np.ndarray
+
+
+def probes(seen: Seen, patch: tuple[int, ...], seed: int) -> FramePairs:
+    """Return pairs of patches of known motion: those that came with it, or frames at known shifts.
+
+    Parameters
+    ----------
+    seen : Seen
+        What there is to probe with.
+    patch : tuple of int
+        Shape of a patch.
+    seed : int
+        Of places and steps.
+    """
+    if seen.known is not None:
+        return seen.known
+    n = N_PROBES // len(seen.frames)
+    rngs = [np.random.default_rng([seed, 1, i]) for i in range(len(seen.frames))]
+    parts = [shifted(frame, patch, n, rng) for frame, rng in zip(seen.frames, rngs, strict=True)]
+    return FramePairs.concatenate(parts)
 
 
 def shifted(frame: np.ndarray, patch: tuple[int, ...], n: int, rng: np.random.Generator) -> FramePairs:
@@ -74,18 +101,37 @@ def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
     """Read preferred motions and units off responses, shape (n_pairs, n_components), to pairs of known motion."""
     motion = pairs.motion
     assert motion is not None
-    k, p = responses.shape[1], motion.shape[1]
-    scale = np.sqrt(np.mean(motion**2, axis=0)) if p > 2 else np.ones(p)
-    scaled = motion / np.maximum(scale, 1e-30)
-    along = responses.T @ scaled
+    p = motion.shape[1]
+    units = np.maximum(np.sqrt(np.mean(motion**2, axis=0)), 1e-30) if p > 2 else np.ones(p)
+    along = responses.T @ (motion / units)
     ways = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-30)
-    speeds = np.linalg.norm(scaled, axis=1)
-    cosines = scaled @ ways.T / np.maximum(speeds, 1e-30)[:, None]
-    widest = np.pi / max(k, 2) if p <= 2 else np.pi / 4  # on a line or in the plane k ways may share the directions
-    near = cosines >= np.cos(widest) - 1e-9
+    near = _near(motion / units, ways)
     near_speed = near.T @ np.linalg.norm(motion, axis=1)
     gain = (near * responses).sum(axis=0) / np.maximum(near_speed, 1e-30)
+    return Probe(ways, gain, accuracy(motion / units, responses, ways), units)
+
+
+def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> float:
+    """Return the share of pairs with motion whose strongest output is one whose way is nearest to it.
+
+    Parameters
+    ----------
+    motion : ndarray, shape (n_pairs, n_parameters)
+        In the units of ``ways``.
+    responses : ndarray, shape (n_pairs, n_components)
+        A pair without any is not right.
+    ways : ndarray, shape (n_components, n_parameters)
+        Preferred motions.
+    """
     winner = responses.argmax(axis=1)
-    right = near[np.arange(len(motion)), winner] & (responses.max(axis=1) > 0)
-    moving = speeds > 0
-    return Probe(ways, gain, float(right[moving].sum() / max(moving.sum(), 1)))
+    right = _near(motion, ways)[np.arange(len(motion)), winner] & (responses.max(axis=1) > 0)
+    moving = np.linalg.norm(motion, axis=1) > 0
+    return float(right[moving].sum() / max(moving.sum(), 1))
+
+
+def _near(motion: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    """Say which ways are near to each motion, shape (n_pairs, n_components)."""
+    k, p = ways.shape
+    cosines = motion @ ways.T / np.maximum(np.linalg.norm(motion, axis=1), 1e-30)[:, None]
+    widest = np.pi / max(k, 2) if p <= 2 else np.pi / 4  # on a line or in the plane k ways may share the directions
+    return cosines >= np.cos(widest) - 1e-9

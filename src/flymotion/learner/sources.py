@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
+from flymotion.learner.corpus import GUISES
 from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.watching import Progress, learn_videos
+from flymotion.learner.starting import VISIONS
+from flymotion.learner.video_vision import n_frames_of
 from flymotion.video import Movie, VideoError, open_movie, read_movie
 from flymotion.video.images import is_image
 from flymotion.world.eyes import Grid
@@ -33,8 +35,14 @@ PHOTO_SHIFT = 0.3
 N_PAIRS = 100_000
 """Pairs of patches to learn from."""
 
+KEPT = 0.2
+"""Share of the patches of a video that is worth learning from, about."""
+
 WATCHING = {"duplicates": "drop", "edits": "split"}
 """How videos are read, unless told otherwise."""
+
+Progress = Callable[..., Any]
+Source = str | Path | Movie
 
 
 class Described(NamedTuple):
@@ -65,9 +73,9 @@ def describe(learner: MotionLearner) -> list[Described]:
 
 
 def learn(
-    sources: Sequence[str | Path],
+    sources: Source | Sequence[Source],
     *,
-    components: int = 4,
+    n_components: int = 4,
     patch: int | None = None,
     photographs: bool = False,
     n_pairs: int = N_PAIRS,
@@ -79,10 +87,10 @@ def learn(
 
     Parameters
     ----------
-    sources : sequence of path
-        Videos, cameras, folders of frames, image stacks; or single photographs, which an eye moves over; or
-        ``"bundled"``. Several videos are one corpus.
-    components : int
+    sources : path or Movie, or sequence of them
+        Videos, cameras, folders of frames, image stacks, or what :func:`flymotion.video.open_movie` returns; or single
+        photographs, which an eye moves over; or ``"bundled"``. Several videos are one corpus.
+    n_components : int
         Number of detectors.
     patch : int, optional
         Side of a patch [pixels]; of videos as reduced. By default 7 for photographs and 9 for videos.
@@ -96,27 +104,45 @@ def learn(
         Called with the number of pairs learned from (of videos, of frames), their estimated total or None, and of
         videos how learning goes, in words.
     **reading : Any
-        Options of :func:`flymotion.video.open_movie`, for videos. Frames that only repeat the one before are left out
-        unless ``duplicates`` is ``"keep"``, and no pair bridges an edit unless ``edits`` is.
+        Options of :func:`flymotion.video.open_movie`, for videos that are not open yet. Frames that only repeat the one
+        before are left out unless ``duplicates`` is ``"keep"``, and no pair bridges an edit unless ``edits`` is.
+
+    Returns
+    -------
+    MotionLearner
+        Of plain vision for photographs, and otherwise of video.
 
     Raises
     ------
     VideoError
-        No source; one that is missing, empty or cannot be decoded; photographs mixed with videos.
+        No source; one that is missing, empty or cannot be decoded; photographs mixed with videos; videos that have
+        nothing to learn from.
+
+    Examples
+    --------
+    >>> learner = learn("bundled", n_components=2, patch=3, n_pairs=1000)
+    >>> learner.n_pairs_seen_, learner.transform(np.zeros((2, 3, 3))).shape
+    (1000, (1, 2))
     """
+    if isinstance(sources, str | Path | Movie):
+        sources = [sources]
     if not sources:
         raise VideoError(f"no sources; expected at least one video, folder, photograph or {BUNDLED!r}")
     movies = [_open(source, photographs, WATCHING | reading) for source in sources]
     videos = [movie for movie in movies if movie is not None]
+    opened = zip(sources, movies, strict=True)
+    stills = [source for source, movie in opened if movie is None and not isinstance(source, Movie)]
     if not videos:
-        scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(sources)]
-        patch = 7 if patch is None else patch
-        learner = MotionLearner(components, patch=patch, random_state=seed)
-        return _learn_pairs(learner, eye_movements(scenes, patch, n_pairs, seed), n_pairs, progress)
-    if len(videos) < len(movies):
-        names = [str(s) for s, movie in zip(sources, movies, strict=True) if movie is None]
-        raise VideoError(f"{', '.join(names)}: photographs cannot be mixed with videos; learn from them apart")
-    return learn_videos(videos, components, 9 if patch is None else patch, n_pairs, seed, progress)
+        scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(stills)]
+        learner = MotionLearner(n_components, patch=patch, random_state=seed)
+        side = VISIONS["plain"][1] if patch is None else patch
+        return _learn_pairs(learner, eye_movements(scenes, side, n_pairs, seed), n_pairs, progress)
+    if stills:
+        names = ", ".join(map(str, stills))
+        raise VideoError(f"{names}: photographs cannot be mixed with videos; learn from them apart")
+    n_candidates = int(np.clip(n_pairs / (GUISES * KEPT * sum(map(n_frames_of, videos))), 20, 20_000))
+    learner = MotionLearner(n_components, vision="video", patch=patch, patches_per_pair=n_candidates, random_state=seed)
+    return _learn_videos(learner, videos, n_pairs, progress)
 
 
 def eye_movements(scenes: Sequence[FourierScene], patch: int, n_pairs: int, seed: int) -> Iterator[FramePairs]:
@@ -148,8 +174,10 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
     return images
 
 
-def _open(source: str | Path, photographs: bool, reading: dict[str, Any]) -> Movie | None:
+def _open(source: Source, photographs: bool, reading: dict[str, Any]) -> Movie | None:
     """Open a video; None for photographs."""
+    if isinstance(source, Movie):
+        return source
     if _is_bundled(source):
         return None
     movie = open_movie(source, **reading)
@@ -170,3 +198,18 @@ def _learn_pairs(
         learner.partial_fit(pairs)
         progress(learner.n_pairs_seen_, n_pairs)
     return learner.finish()
+
+
+def _learn_videos(learner: MotionLearner, videos: Sequence[Movie], n_pairs: int, progress: Progress) -> MotionLearner:
+    """Learn, and tell how it goes; accuracy each time that twice as much was learned, as probing takes time."""
+    known = all(movie.n_frames_estimate for movie in videos)
+    total = sum(map(n_frames_of, videos)) if known else None
+    n_at_probe, accuracy = 0, ""
+    for _ in learner.steps(videos, enough=n_pairs):
+        watched = learner.watched_
+        if learner.n_patches_seen_ > 2 * n_at_probe and any(each.n_held_out for each in watched):
+            n_at_probe, accuracy = learner.n_patches_seen_, f", {learner.direction_accuracy_:.0%} right"
+        share = sum(each.share * each.n_pairs for each in watched) / max(learner.n_pairs_seen_, 1)
+        what = f"{learner.n_patches_seen_:,} pairs of patches learned, {share:.0%} kept{accuracy}"
+        progress(learner.n_pairs_seen_, total, what)
+    return learner

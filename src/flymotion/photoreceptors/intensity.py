@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_non_negative
 
-from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision, not_negative
 from flymotion.world.conventions import as_generator
 
 __all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
@@ -139,8 +139,7 @@ class SensorNoise(EarlyVision):
         self.random_state = random_state
 
     def _fit(self, X: np.ndarray) -> None:
-        if not 0 <= self.level < np.inf:
-            raise ValueError(f"level is {self.level}; expected 0 or more, finite")
+        not_negative(level=self.level)
         if self.kind not in ("gaussian", "photon"):
             raise ValueError(f"kind is {self.kind!r}; expected 'gaussian' or 'photon'")
         self._check(X)

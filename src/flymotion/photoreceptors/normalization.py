@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision, not_negative
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["ContrastNormalization", "DivisiveNormalization"]
@@ -36,8 +36,7 @@ class ContrastNormalization(EarlyVision):
         self.half_saturation = half_saturation
 
     def _fit(self, X: np.ndarray) -> None:
-        if not 0 <= self.half_saturation < np.inf:
-            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more, finite")
+        not_negative(half_saturation=self.half_saturation)
         self.contrast_ = float(np.sqrt(np.mean(X.astype(np.float64) ** 2)))
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -96,8 +95,7 @@ class DivisiveNormalization(EarlyVision):
         self.eye = eye
 
     def _fit(self, X: np.ndarray) -> None:
-        if not 0 <= self.half_saturation < np.inf:
-            raise ValueError(f"half_saturation is {self.half_saturation}; expected 0 or more, finite")
+        not_negative(half_saturation=self.half_saturation)
         self.weights_ = None if self.pool is None else self._weights(self.pool, X.shape[1])
 
     def _weights(self, pool: float, n_pixels: int) -> np.ndarray:

@@ -29,6 +29,6 @@ class OnOff(EarlyVision):
         return tuple(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)], axis=1) for x in frames)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the pixels, then of both their parts: ``x0_on``, ..., ``x0_off``, ..."""
+        """Return the names of both parts of the pixels, ``x0_on``, ..., ``x0_off``, ..., shape (2 n_pixels,)."""
         names = super().get_feature_names_out(input_features)
         return np.array([f"{name}_{part}" for part in ("on", "off") for name in names], dtype=object)

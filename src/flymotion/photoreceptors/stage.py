@@ -11,7 +11,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flymotion.frames import FramePairs
 
-__all__ = ["EarlyVision"]
+__all__ = ["EarlyVision", "not_negative"]
+
+
+def not_negative(**values: float) -> None:
+    """Check that parameters, by name, are finite numbers of 0 or more.
+
+    Raises
+    ------
+    ValueError
+        Any that is not.
+    """
+    for name, value in values.items():
+        if not 0 <= value < np.inf:
+            raise ValueError(f"{name} is {value}; expected 0 or more, finite")
 
 
 class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

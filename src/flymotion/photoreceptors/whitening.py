@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.photoreceptors.stage import EarlyVision, not_negative
 
 __all__ = ["ZCAWhitening"]
 
@@ -46,8 +46,7 @@ class ZCAWhitening(EarlyVision):
         self.regularization = regularization
 
     def _fit(self, X: np.ndarray) -> None:
-        if not 0 <= self.regularization < np.inf:
-            raise ValueError(f"regularization is {self.regularization}; expected 0 or more, finite")
+        not_negative(regularization=self.regularization)
         from_first = (X - X[0]).astype(np.float64)  # exactly 0 where a pixel is constant
         self.mean_ = (X[0] + from_first.mean(axis=0)).astype(X.dtype)
         centred = from_first - from_first.mean(axis=0)

@@ -1,42 +1,12 @@
-"""Figures: what was learned and measured, drawn. Nothing here computes anything but where to put ink.
+"""What figures share: the canvas, sheets of filters, eyes and maps, tuning curves. What is drawn was computed before.
 
 Every function returns a :class:`matplotlib.figure.Figure` of its own; pyplot and its global state are never touched.
 """
 
-from flymotion.plots.cells import draw_cells
 from flymotion.plots.characterisation import draw_sheet
 from flymotion.plots.comparison import draw_comparison
-from flymotion.plots.content import draw_content
 from flymotion.plots.curves import draw_tuning
-from flymotion.plots.equivalence import draw_cartoon, draw_equivalence
-from flymotion.plots.experiments import draw_figure2, draw_motion_map, draw_speeds
 from flymotion.plots.filter_sheets import draw_filters, filter_sheet
-from flymotion.plots.global_motion import draw_contrast_response, draw_oscillations, draw_velocity_tuning
 from flymotion.plots.mosaics import draw_eye
-from flymotion.plots.multiplication import draw_products
-from flymotion.plots.regression import draw_regression
-from flymotion.plots.transformations import draw_transformations, draw_turned_bars, draw_turns
 
-__all__ = [
-    "draw_cartoon",
-    "draw_cells",
-    "draw_comparison",
-    "draw_content",
-    "draw_contrast_response",
-    "draw_equivalence",
-    "draw_eye",
-    "draw_figure2",
-    "draw_filters",
-    "draw_motion_map",
-    "draw_oscillations",
-    "draw_products",
-    "draw_regression",
-    "draw_sheet",
-    "draw_speeds",
-    "draw_transformations",
-    "draw_tuning",
-    "draw_turned_bars",
-    "draw_turns",
-    "draw_velocity_tuning",
-    "filter_sheet",
-]
+__all__ = ["draw_comparison", "draw_eye", "draw_filters", "draw_sheet", "draw_tuning", "filter_sheet"]

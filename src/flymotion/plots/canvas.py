@@ -15,7 +15,7 @@ __all__ = [
     "MISSING",
     "SIGNED",
     "add_colour_bar",
-    "draw_arrows",
+    "draw_flow",
     "new_figure",
     "new_panels",
     "signed_colours",
@@ -90,7 +90,7 @@ def signed_colours() -> Any:
     return matplotlib.colormaps[SIGNED].with_extremes(bad=MISSING)
 
 
-def draw_arrows(axes: Axes, positions: np.ndarray, arrows: np.ndarray, *, length: float) -> Any:
+def draw_flow(axes: Axes, positions: np.ndarray, arrows: np.ndarray, *, length: float) -> Any:
     """Draw arrows in the units of the axes, from dots at positions; what is not a number has no arrow.
 
     Parameters

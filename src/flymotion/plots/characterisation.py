@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flymotion.plots.canvas import new_figure
-from flymotion.plots.curves import PANELS, SPEEDS, of_units
+from flymotion.plots.curves import PANELS, SPEEDS
 from flymotion.plots.panels import largest
+from flymotion.tuning.provenance import of_units
 
 if TYPE_CHECKING:
     import xarray as xr

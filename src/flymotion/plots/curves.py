@@ -14,14 +14,15 @@ import numpy as np
 
 from flymotion.plots.canvas import add_colour_bar, new_figure, new_panels, signed_colours
 from flymotion.plots.panels import ROUNDING, add_legend, add_title, largest, share_labels
-from flymotion.tuning.measures import round_the_circle
+from flymotion.tuning.measures import round_the_circle, settled
+from flymotion.tuning.provenance import of_units
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning", "of_units"]
+__all__ = ["GUIDE", "PANELS", "SPEEDS", "draw_tuning"]
 
 MOTION: dict[str, dict[str, Any]] = {
     "preferred": {"linestyle": "-"},
@@ -97,20 +98,13 @@ def _draw_panels(name: str, units: list[tuple[str, xr.Dataset]]) -> Figure:
     return figure
 
 
-def of_units(tuning: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
-    """Return the results of each unit and what it is called, its preferred direction; nothing where there is one."""
-    if "unit" not in tuning.dims:
-        return [("", tuning)]
-    return [(f"{float(tuning.preferred[k]):.0f}°", tuning.isel(unit=k)) for k in range(tuning.sizes["unit"])]
-
-
 def _label(tuning: xr.Dataset) -> str:
     units = tuning.response.attrs.get("units", "1")
     return "response" if units == "1" else f"response [{units.replace('^2', '²')}]"
 
 
 def _course(axes: Axes, tuning: xr.Dataset) -> None:
-    shown = tuning.course.where(tuning.time >= tuning.attrs["settle"] - 1e-9, drop=True)
+    shown = settled(tuning.course, tuning)
     for motion, line in MOTION.items():
         axes.plot(shown.time, shown.sel(motion=motion), color="C0", label=motion, **line)
     axes.axhline(0, **GUIDE)

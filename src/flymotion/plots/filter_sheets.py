@@ -20,7 +20,7 @@ import numpy as np
 from flymotion.generators.flows import implied_flow, mean_filters
 from flymotion.plots.canvas import (
     add_colour_bar,
-    draw_arrows,
+    draw_flow,
     new_figure,
     new_panels,
     signed_colours,
@@ -253,7 +253,7 @@ def _means_and_flow(generators: Generators, labels: Sequence[str]) -> Figure:
     for (above, below), mean, velocities, label in zip(pairs, means, flow, labels, strict=True):
         image = _hexagons(above, offsets, mean, limit)
         _outline(above, np.zeros((1, 2)))
-        draw_arrows(below, positions[shown], 0.9 * every / speed * velocities[shown], length=every)
+        draw_flow(below, positions[shown], 0.9 * every / speed * velocities[shown], length=every)
         _bare(below, positions, 1.5)
         above.set_title(label, fontsize=10)
     which = "each" if every == 1 else "every second"
@@ -290,7 +290,7 @@ def _maps(generators: Generators, labels: Sequence[str]) -> Figure:
     figure, panels = new_panels(len(labels), n_columns, (4.6, 2.7), margins=(0.5, 0.6))
     for axes, velocities, label in zip(panels, flow, labels, strict=True):
         draw_map(axes)
-        draw_arrows(axes, on_map(directions), scale * pointing_on_map(directions, velocities), length=length)
+        draw_flow(axes, on_map(directions), scale * pointing_on_map(directions, velocities), length=length)
         axes.set_title(label, fontsize=10)
     figure.supxlabel("azimuth [deg], positive to the left; arrows: implied flow of content at each pixel", fontsize=8)
     figure.supylabel("elevation [deg]", fontsize=8)

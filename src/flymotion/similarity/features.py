@@ -11,8 +11,8 @@ to exist: with rows :math:`u_t`, :math:`v_t` of two matrices, everything that le
 ======================================  ==========================================================
 
 Features of rank r are sums of r outer products. ``vec(chi)`` is the C-order ravel of ``outer(u, v)``: entry
-``i * n + j`` joins the change at pixel i with the intensity at pixel j. :class:`Vectors` gives plain vectors the same
-operations. Arrays may be of any array-API library: a torch tensor stays on its device.
+``i * n + j`` joins the change at pixel i with the intensity at pixel j. :class:`~flymotion.similarity.vectors.Vectors`
+gives plain vectors the same operations. Arrays may be of any array-API library: a torch tensor stays on its device.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
+from array_api_compat import array_namespace, device
 
 from flymotion.frames import FramePairs
+from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["FEATURES", "OuterProducts", "Vectors", "outer_products"]
+__all__ = ["FEATURES", "OuterProducts", "check_feature", "outer_products"]
 
 DENSE_LIMIT = 2**30
 """Bytes above which ``dense`` refuses to build chi."""
@@ -148,7 +149,7 @@ class OuterProducts:
         xp = self.xp
         # (..., n_v) @ (n_v, K n_u), then the row-wise dot with u
         pushed = xp.reshape(self.v @ xp.reshape(filters, (k * n_u, n_v)).T, (*self.v.shape[:-1], k, n_u))
-        inner = xp.vecdot(pushed, self.u[..., None, :])
+        inner = xp.vecdot(pushed, self.u[..., None, :])  # Eqs. 10 and 19: sum_i dx_i sum_j W_ij x_j
         return inner if self.u.ndim == 2 else xp.sum(inner, axis=1)
 
     def gram(self, other: OuterProducts | None = None) -> Any:
@@ -200,104 +201,13 @@ class OuterProducts:
             matrices = self.xp.sum(matrices, axis=1)
         return self.xp.reshape(matrices, self.shape)
 
-    def linear_operator(self) -> Any:
-        """Return chi, shape (n_samples, n_features), as a ``scipy.sparse.linalg.LinearOperator``."""
-        from scipy.sparse.linalg import LinearOperator
-
-        def matmat(a: np.ndarray) -> np.ndarray:
-            return self.project(np.ascontiguousarray(a.T).reshape(-1, *self.feature_shape))
-
-        def rmatmat(theta: np.ndarray) -> np.ndarray:
-            return self.accumulate(theta).reshape(theta.shape[1], -1).T
-
-        return LinearOperator(
-            self.shape,
-            matvec=lambda a: matmat(a.reshape(-1, 1))[:, 0],
-            rmatvec=lambda theta: rmatmat(theta.reshape(-1, 1))[:, 0],
-            matmat=matmat,
-            rmatmat=rmatmat,
-            dtype=self.dtype,
-        )
-
-
-class Vectors:
-    """Plain vectors, shape (n_samples, n_features), with the operations of :class:`OuterProducts`."""
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-
-    @property
-    def xp(self) -> Any:
-        """The array-API namespace of the vectors."""
-        return array_namespace(self.x)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n_samples, n_features)``."""
-        return (int(self.x.shape[0]), int(self.x.shape[1]))
-
-    @property
-    def feature_shape(self) -> tuple[int]:
-        """Shape of one sample."""
-        return (int(self.x.shape[1]),)
-
-    @property
-    def dtype(self) -> Any:
-        """Precision of the vectors."""
-        return self.x.dtype
-
-    @property
-    def device(self) -> Any:
-        """Where the vectors are."""
-        return device(self.x)
-
-    def __len__(self) -> int:
-        return int(self.x.shape[0])
-
-    def __getitem__(self, rows: Any) -> Vectors:
-        """Return the samples of these rows."""
-        return Vectors(self.x[rows])
-
-    def astype(self, dtype: Any) -> Vectors:
-        """Return the samples in another precision."""
-        return Vectors(self.xp.astype(self.x, dtype, copy=False))
-
-    def to_numpy(self) -> Vectors:
-        """Return the samples as a numpy array on the CPU."""
-        return Vectors(to_numpy(self.x))
-
-    @staticmethod
-    def concatenate(parts: list[Vectors]) -> Vectors:
-        """Join samples end to end."""
-        return Vectors(parts[0].xp.concat([p.x for p in parts]))
-
-    def project(self, filters: Any) -> Any:
-        """Inner products with filters, shape (K, n_features); returns shape (n_samples, K)."""
-        return self.x @ filters.T
-
-    def gram(self, other: Vectors | None = None) -> Any:
-        """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
-        return self.x @ (self if other is None else other).x.T
-
-    def accumulate(self, theta: Any) -> Any:
-        """Sum of ``theta_tk x_t`` over the samples, for theta (n_samples, K); returns shape (K, n_features)."""
-        return theta.T @ self.x
-
-    def norms(self) -> Any:
-        """Euclidean norm of each vector, shape (n_samples,)."""
-        return self.xp.sqrt(self.xp.vecdot(self.x, self.x))
-
-    def factors(self) -> tuple[Any, Any]:
-        """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
-        return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]
-
 
 def _change(x: Any, x_next: Any) -> tuple[Any, Any]:
-    return x_next - x, x
+    return x_next - x, x  # Eq. 11
 
 
 def _midpoint(x: Any, x_next: Any) -> tuple[Any, Any]:
-    return x_next - x, (x + x_next) / 2
+    return x_next - x, (x + x_next) / 2  # Eq. 23, its cross-term
 
 
 def _product(x: Any, x_next: Any) -> tuple[Any, Any]:
@@ -306,17 +216,22 @@ def _product(x: Any, x_next: Any) -> tuple[Any, Any]:
 
 def _antisymmetric(x: Any, x_next: Any) -> tuple[Any, Any]:
     xp = array_namespace(x)
-    return xp.stack([x_next, -x], axis=-2), xp.stack([x, x_next], axis=-2)
+    return xp.stack([x_next, -x], axis=-2), xp.stack([x, x_next], axis=-2)  # Eq. 24
 
 
 FEATURES = {"change": _change, "midpoint": _midpoint, "product": _product, "antisymmetric": _antisymmetric}
 r"""Factors of each feature, from frames ``x`` and ``x_next`` of shape (n_pairs, n).
 
-``change`` is the paper's :math:`\Delta x\, x'` (Eq. 11); ``midpoint`` is :math:`\Delta x (x + x_{next})'/2` and
-``antisymmetric`` is :math:`x_{next} x' - x x_{next}'` (Suppl. A, after Bethge et al. 2007), both odd under time
-reversal;
-``product`` is :math:`x_{next} x'` (Memisevic 2011).
+``change`` is the paper's :math:`\Delta x\, x'` (Eq. 11); ``midpoint`` is :math:`\Delta x (x + x_{next})'/2` (Eq. 23)
+and ``antisymmetric`` is :math:`x_{next} x' - x x_{next}'` (Eq. 24; Suppl. A, after Bethge et al. 2007), both odd under
+time reversal; ``product`` is :math:`x_{next} x'` (Memisevic 2011).
 """
+
+
+def check_feature(feature: str) -> None:
+    """Raise a ValueError unless there is such a feature."""
+    if feature not in FEATURES:
+        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
 
 
 def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProducts:
@@ -334,8 +249,7 @@ def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProduct
     ValueError
         An unknown feature.
     """
-    if feature not in FEATURES:
-        raise ValueError(f"feature is {feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    check_feature(feature)
     flat = pairs.flat()
     return OuterProducts(*FEATURES[feature](flat.before, flat.after))
 
@@ -350,8 +264,3 @@ def formed(samples: OuterProducts | Vectors) -> OuterProducts | Vectors:
     n_samples, n_features = samples.shape
     small = n_features <= FORMED_FEATURES and n_samples * n_features <= FORMED_ENTRIES
     return Vectors(samples.dense()) if small and isinstance(samples, OuterProducts) else samples
-
-
-def to_numpy(array: Any) -> np.ndarray:
-    """Return any array as a numpy one, on the CPU."""
-    return array if is_numpy_array(array) else np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)

@@ -26,6 +26,8 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
+from flymotion.similarity.vectors import signed
+
 __all__ = ["sparsest_rotation", "warm_start", "warm_up_length"]
 
 ONE_SIDED = 0.1
@@ -82,8 +84,7 @@ def _principal_scores(samples: Any, k: int, weights: np.ndarray | float = 1.0) -
 
         values, vectors = eigsh(LinearOperator((n, n), matvec=similarity, dtype=np.float64), k, v0=np.ones(n), tol=1e-6)
     kept = values > 1e-10 * max(values[-1], 0)
-    scores = (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1]
-    return scores * np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
+    return signed((vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1].T).T
 
 
 def _nonnegative(samples: Any, n: int) -> np.ndarray:

@@ -32,12 +32,12 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from flymotion.similarity.features import as_features, to_numpy
+from flymotion.similarity.features import as_features
+from flymotion.similarity.vectors import signed, to_numpy
 
 __all__ = [
     "cross_term",
     "descend",
-    "filters_of",
     "lyapunov",
     "offline_sm",
     "optimal_synapses",
@@ -56,7 +56,7 @@ def similarity_objective(gram: np.ndarray, theta: np.ndarray) -> float:
     >>> similarity_objective(np.diag([4.0, 2.0]), np.array([[2.0], [0.0]]))
     1.0
     """
-    return float(((gram - theta @ theta.T) ** 2).sum() / len(gram) ** 2)
+    return float(((gram - theta @ theta.T) ** 2).sum() / len(gram) ** 2)  # Eqs. 12, 14
 
 
 def offline_sm(gram: np.ndarray, n_components: int) -> np.ndarray:
@@ -86,9 +86,8 @@ def offline_sm(gram: np.ndarray, n_components: int) -> np.ndarray:
     values, vectors = eigh(gram, subset_by_index=[max(n_samples - n_components, 0), n_samples - 1])
     kept = np.flatnonzero(values > RANK * max(values[-1], 0))[::-1]
     scores = vectors[:, kept] * np.sqrt(values[kept])
-    largest = np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0)
     theta = np.zeros((n_samples, n_components))
-    theta[:, : len(kept)] = scores * np.sign(largest)
+    theta[:, : len(kept)] = signed(scores.T).T
     return theta
 
 
@@ -128,7 +127,7 @@ def descend(
     def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
         outputs = flat.reshape(theta.shape)
         error = G - outputs @ outputs.T
-        return (error**2).sum() / 2, (-2 * error @ outputs).ravel()
+        return (error**2).sum() / 2, (-2 * error @ outputs).ravel()  # Eqs. 3, 7
 
     start = np.maximum(theta / np.sqrt(scale), low).ravel()
     options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": tol}
@@ -147,34 +146,12 @@ def descend(
 # -- synapses ----------------------------------------------------------------------------------------------------
 
 
-def filters_of(theta: np.ndarray, samples: Any) -> np.ndarray:
-    """Return the feedforward synapses that belong to outputs, ``S / diag(R)``: the fixed point of Eq. 16.
-
-    Of :func:`offline_sm` these are the principal components, of norm 1.
-
-    Parameters
-    ----------
-    theta : ndarray, shape (T, K)
-        Outputs.
-    samples : OuterProducts, or array, shape (T, n_features)
-        What they are outputs for.
-
-    Returns
-    -------
-    ndarray, shape (K, *feature_shape)
-        0 for units that are never active.
-    """
-    S, energy = _correlations(theta, samples), (theta**2).sum(axis=0)
-    energy = energy.reshape(-1, *[1] * (S.ndim - 1))
-    return np.divide(S, energy, out=np.zeros_like(S), where=energy > 0)
-
-
 def optimal_synapses(theta: np.ndarray, samples: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the synapses at which Eqs. 4 and 13 are optimal, ``W = S / T`` (K, *feature_shape) and ``M = R / T``.
+    """Return the synapses at which Eqs. 4 and 13 are optimal, W and M, shapes (K, *feature_shape) and (K, K).
 
-    Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
+    They are ``S / T`` and ``R / T``. Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
     """
-    return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)
+    return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)  # Eqs. 4 and 13 at rest
 
 
 def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> float:
@@ -186,7 +163,7 @@ def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> f
     """
     drive = (theta * _projections(samples, W)).sum()
     lateral = np.einsum("ta,ab,tb->", theta, M, theta)
-    return float(-2 * drive + lateral + len(theta) * ((W**2).sum() - (M**2).sum() / 2))
+    return float(-2 * drive + lateral + len(theta) * ((W**2).sum() - (M**2).sum() / 2))  # Eq. 4
 
 
 def cross_term(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
@@ -194,7 +171,7 @@ def cross_term(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
 
     Its maximum over W is the left side, :math:`\sum_{tt'} \theta_t \cdot \theta_{t'} \, \chi_t \cdot \chi_{t'} / T^2`.
     """
-    return float(2 / len(theta) * (theta * _projections(samples, W)).sum() - (W**2).sum())
+    return float(2 / len(theta) * (theta * _projections(samples, W)).sum() - (W**2).sum())  # Eq. 13, right
 
 
 def _correlations(theta: np.ndarray, samples: Any) -> np.ndarray:

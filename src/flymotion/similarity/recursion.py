@@ -19,11 +19,55 @@ than a block has samples, they are the shorter way to write the change of S down
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
-__all__ = ["recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
+__all__ = ["Rules", "recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
+
+
+class Rules(NamedTuple):
+    """How to learn from a sample.
+
+    Attributes
+    ----------
+    forgetting : float
+        Factor by which the past counts less.
+    floor : float
+        Share of the trace of R below which a unit stops forgetting.
+    recruit_above : float
+        Share of a sample's squared norm which the other units have to leave unexplained to recruit a unit that has
+        never been active: the term of Eq. 12 at t = t' then asks for ``|theta|^2 = |chi|^2``.
+    nonnegative : bool
+        Whether outputs are (NSM), or not (SM).
+    max_sweeps : int
+        Most sweeps of NSM's inner problem.
+    """
+
+    forgetting: float
+    floor: float
+    recruit_above: float
+    nonnegative: bool
+    max_sweeps: int
+
+
+class Scratch(NamedTuple):
+    """Room for one sample: outputs, ``S chi``, roots of forgetting factors, lists of units, and a factor of R."""
+
+    theta: np.ndarray
+    b: np.ndarray
+    decay: np.ndarray
+    units: np.ndarray
+    active: np.ndarray
+    L: np.ndarray
+
+    @classmethod
+    def of(cls, n_units: int) -> Scratch:
+        """Make it here, since numba would compile every kind of array."""
+        units, active = np.zeros((2, n_units), np.int64)
+        return cls(np.zeros(n_units), np.zeros(n_units), np.ones(n_units), units, active, np.zeros((n_units, n_units)))
 
 
 @compiled(**PART)
@@ -99,16 +143,13 @@ def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
 
 
 @compiled(**PART)
-def step(R, b, norm2, rules, theta, decay, units, active, L):
-    """Learn R from one sample, ``b = S chi`` and ``norm2 = |chi|^2``; leaves its outputs in theta.
+def step(R, norm2, rules, scratch):
+    """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
 
-    ``decay`` receives the square roots of the units' forgetting factors. The rules are ``(forgetting, floor,
-    recruit_above, nonnegative, max_sweeps)``: a unit whose share of the trace of R falls below ``floor`` stops
-    forgetting; a unit that has never been active is recruited by the first sample whose norm the others leave
-    unexplained by more than ``recruit_above`` of it: the term of Eq. 12 at t = t' then asks for
-    ``|theta|^2 = |chi|^2``. Returns whether the outputs were found.
+    Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
+    outputs were found.
     """
-    forgetting, floor, recruit_above, nonnegative, max_sweeps = rules
+    theta, b, decay, units, active, L = scratch
     n_units = len(theta)
     count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
@@ -119,32 +160,27 @@ def step(R, b, norm2, rules, theta, decay, units, active, L):
             units[count] = a
             count += 1
     solved = True
-    if nonnegative:
-        solved = solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps)
+    if rules.nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
     else:
-        solve_linear(R, b, units, count, L, theta)
+        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
     if count < n_units:
         residual = norm2
         for a in range(n_units):
             residual -= theta[a] * theta[a]
-        if residual > recruit_above * norm2:
+        if residual > rules.recruit_above * norm2:
             for a in range(n_units):
                 if R[a, a] == 0.0:
                     theta[a] = np.sqrt(residual)
                     break
-    if forgetting < 1.0:
+    if rules.forgetting < 1.0:
         for a in range(n_units):
-            decay[a] = np.sqrt(forgetting) if R[a, a] * forgetting > floor * trace else 1.0
+            lasting = R[a, a] * rules.forgetting > rules.floor * trace
+            decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
     for a in range(n_units):
         for c in range(n_units):
-            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]
+            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
     return solved
-
-
-def _scratch(n: int) -> tuple[np.ndarray, ...]:
-    """Make room for theta, b, decay, units, active and L: here, since numba would compile every kind of array."""
-    units, active = np.zeros((2, n), np.int64)
-    return np.zeros(n), np.zeros(n), np.ones(n), units, active, np.zeros((n, n))
 
 
 def recurse(P, G, R, rules):
@@ -153,13 +189,13 @@ def recurse(P, G, R, rules):
     A sample of norm 0 changes nothing.
     """
     outputs, D, gain = np.zeros(P.shape, P.dtype), np.zeros(P.shape[::-1], P.dtype), np.ones(len(R))
-    counts = _recurse(P, G, R, rules, outputs, D, gain, _scratch(len(R)))
+    counts = _recurse(P, G, R, rules, outputs, D, gain, Scratch.of(len(R)))
     return outputs, D, gain, counts
 
 
 @compiled(**SUMS)
 def _recurse(P, G, R, rules, outputs, D, gain, scratch):
-    theta, b, decay, units, active, L = scratch
+    theta, b, decay = scratch.theta, scratch.b, scratch.decay
     n_samples, n_units = P.shape
     used = solved = 0
     for t in range(n_samples):
@@ -171,13 +207,13 @@ def _recurse(P, G, R, rules, outputs, D, gain, scratch):
                 inner += D[a, s] * G[t, s]
             b[a] = gain[a] * P[t, a] + inner
         used += 1
-        solved += step(R, b, np.float64(G[t, t]), rules, theta, decay, units, active, L)
+        solved += step(R, np.float64(G[t, t]), rules, scratch)
         for a in range(n_units):
             if decay[a] < 1.0:
                 gain[a] *= decay[a] ** 2
                 for s in range(t):
                     D[a, s] *= decay[a] ** 2
-            outputs[t, a] = D[a, t] = theta[a]
+            outputs[t, a] = D[a, t] = theta[a]  # Eq. 16, times That, when D meets chi
     return used, used - solved
 
 
@@ -190,13 +226,13 @@ def recurse_in_features(u, v, S, R, rules):
     outputs, D, gain = np.zeros((len(u), len(S)), S.dtype), np.zeros_like(S), np.ones(len(S))
     chi = np.zeros_like(S[0])
     matrix = chi[: u.shape[2] * v.shape[2]].reshape(u.shape[2], v.shape[2])
-    counts = _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, _scratch(len(S)))
+    counts = _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, Scratch.of(len(S)))
     return outputs, D, gain, counts
 
 
 @compiled(**SUMS)
 def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scratch):
-    theta, b, decay, units, active, L = scratch
+    theta, b, decay = scratch.theta, scratch.b, scratch.decay
     n_samples, rank, n_u = u.shape
     n_v = v.shape[2]
     n_units, width = S.shape
@@ -204,7 +240,7 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
     for t in range(n_samples):
         for i in range(n_u):
             for j in range(n_v):
-                matrix[i, j] = u[t, 0, i] * v[t, 0, j]
+                matrix[i, j] = u[t, 0, i] * v[t, 0, j]  # Eq. 11
         for r in range(1, rank):
             for i in range(n_u):
                 for j in range(n_v):
@@ -221,7 +257,7 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
                 change += D[a, i] * chi[i]
             b[a] = gain[a] * before + change
         used += 1
-        solved += step(R, b, np.float64(norm2), rules, theta, decay, units, active, L)
+        solved += step(R, np.float64(norm2), rules, scratch)
         for a in range(n_units):
             outputs[t, a] = theta[a]
             if decay[a] < 1.0:
@@ -230,14 +266,14 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
                     D[a, i] *= decay[a] ** 2
             if theta[a] != 0.0:
                 for i in range(width):
-                    D[a, i] += outputs[t, a] * chi[i]
+                    D[a, i] += outputs[t, a] * chi[i]  # Eqs. 6, 16, times That
     return used, used - solved
 
 
 def respond(inputs, R, nonnegative, max_sweeps):
     """Return the outputs of Eq. 15 for ``inputs = S chi``, the state held still, and how many were not found."""
     outputs = np.zeros(inputs.shape, inputs.dtype)
-    return outputs, _respond(inputs, R, nonnegative, max_sweeps, outputs, _scratch(len(R)))
+    return outputs, _respond(inputs, R, nonnegative, max_sweeps, outputs, Scratch.of(len(R)))
 
 
 @compiled()
@@ -254,8 +290,8 @@ def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
         for a in range(n_units):
             b[a] = inputs[t, a]
         if not nonnegative:
-            solve_linear(R, b, units, count, L, theta)
-        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
+            solve_linear(R, b, units, count, L, theta)  # Eq. 15, left
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):  # Eq. 15, right
             unsolved += 1
         for a in range(n_units):
             outputs[t, a] = theta[a]

@@ -12,12 +12,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from flymotion.similarity.features import OuterProducts, Vectors, alike, to_numpy
+from flymotion.similarity.features import OuterProducts, alike
+from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["accumulate", "check_samples", "generators_of", "precision", "project"]
+__all__ = ["accumulate", "check_counts", "check_samples", "generators_of", "precision", "project"]
 
 BLOCK_ENTRIES = 2**22
 """Numbers that a temporary array of one block may hold."""
+
+
+def check_counts(**counts: Any) -> None:
+    """Raise a ValueError unless parameters, given by name, are positive whole numbers."""
+    for name, value in counts.items():
+        if not (isinstance(value, (int, np.integer)) and value > 0):
+            raise ValueError(f"{name} is {value!r}; expected a positive whole number")
 
 
 def check_samples(estimator: Any, X: Any, *, reset: bool, allow_empty: bool | None = None) -> OuterProducts | Vectors:
@@ -92,7 +100,7 @@ def generators_of(estimator: Any, filters: np.ndarray) -> np.ndarray:
         After fitting plain vectors.
     """
     if len(estimator.feature_shape_) != 2:
-        raise AttributeError("generators_ exist only for OuterProducts; plain vectors have no matrix shape")
+        raise AttributeError("generators_ exist only for OuterProducts; see components_ or cluster_centers_")
     return filters.reshape(-1, *estimator.feature_shape_)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from flymotion.stimuli.bars import apparent_motion, flashed_bar, moving_bar, moving_edge
 from flymotion.stimuli.gratings import (
+    Wave,
     counterphase_grating,
     drifting_grating,
     opponent_gratings,
@@ -13,7 +14,7 @@ from flymotion.stimuli.gratings import (
     reverse_phi,
     square_grating,
 )
-from flymotion.stimuli.noise import glider, random_dots, ternary_noise
+from flymotion.stimuli.noise import RandomBars, glider, random_dots, ternary_noise
 from flymotion.stimuli.panoramas import rotating_panorama
 from flymotion.stimuli.paths import Cosine, Lives, Stepped, Table, Track, Turning, Window
 from flymotion.stimuli.stimulus import Drift, Part, Stimulus
@@ -25,11 +26,13 @@ __all__ = [
     "Drift",
     "Lives",
     "Part",
+    "RandomBars",
     "Stepped",
     "Stimulus",
     "Table",
     "Track",
     "Turning",
+    "Wave",
     "Window",
     "apparent_motion",
     "counterphase_grating",

@@ -1,4 +1,4 @@
-"""Gratings that drift, flicker, cross and jump.
+"""Gratings that drift, flicker, cross and jump: sums and gains of one wave.
 
 All share one meaning of ``phase``: that of the grating at the origin at time 0 [rad]; by default it is drawn from
 ``random_state``.
@@ -7,14 +7,18 @@ All share one meaning of ``phase``: that of the grating at the origin at time 0 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.paths import Cosine, Stepped, positive
 from flymotion.stimuli.stimulus import Drift, Part, Stimulus
 from flymotion.world.conventions import as_generator
-from flymotion.world.scenes import Grating, SquareGrating
+from flymotion.world.scenes import Grating, Scene, SquareGrating
 
 __all__ = [
+    "Wave",
     "counterphase_grating",
     "drifting_grating",
     "opponent_gratings",
@@ -29,24 +33,16 @@ def as_phase(phase: float | None, random_state: Any) -> float:
     return as_generator(random_state).uniform(0, 2 * math.pi) if phase is None else phase
 
 
-def drifting_grating(
-    *,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
-    """Return a sine grating that drifts at ``temporal_frequency * wavelength`` deg/s.
+@dataclass(frozen=True)
+class Wave:
+    """What gratings are made of, and the arguments that all their constructors take.
 
     Parameters
     ----------
     wavelength : float
         Spatial period [deg].
     temporal_frequency : float
-        [Hz].
+        [Hz]; waves move at ``temporal_frequency * wavelength`` deg/s.
     direction : float
         Of motion [deg]: 0 = right, 90 = up.
     contrast : float
@@ -63,41 +59,63 @@ def drifting_grating(
     ValueError
         A wavelength or duration that is not positive.
     """
-    positive(wavelength=wavelength, duration=duration)
-    scene = Grating(wavelength, contrast, direction, as_phase(phase, random_state), ndim=2)
-    return Stimulus((Part(scene, Drift(temporal_frequency * wavelength, direction)),), duration)
+
+    wavelength: float = 30.0
+    temporal_frequency: float = 1.0
+    direction: float = 0.0
+    contrast: float = 0.5
+    phase: float | None = None
+    duration: float = 2.0
+    random_state: Any = 0
+
+    def __post_init__(self) -> None:
+        positive(wavelength=self.wavelength, duration=self.duration)
+        object.__setattr__(self, "phase", as_phase(self.phase, self.random_state))
+
+    @property
+    def path(self) -> Drift:
+        """Where the wave is as time goes by."""
+        return Drift(self.temporal_frequency * self.wavelength, self.direction)
+
+    def scene(self, kind: Callable[..., Scene] = Grating) -> Scene:
+        """Return the wave at time 0, as a sine grating or of another kind."""
+        return kind(self.wavelength, self.contrast, self.direction, self.phase, ndim=2)
 
 
-def square_grating(
-    *,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+def _sum(*waves: Wave, kind: Callable[..., Scene] = Grating) -> Stimulus:
+    """Return waves that drift, added up."""
+    return Stimulus(tuple(Part(wave.scene(kind), wave.path) for wave in waves), waves[0].duration)
+
+
+@takes(Wave)
+def drifting_grating(wave: Wave) -> Stimulus:
+    """Return a sine grating that drifts at ``temporal_frequency * wavelength`` deg/s.
+
+    Parameters, also those that are refused, are those of :class:`Wave`.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> grating = drifting_grating(wavelength=20.0, temporal_frequency=1.0, phase=0.0, duration=0.5)
+    >>> grating.movie(Line(3, sigma=0.0), dt=0.25).round(9) + 0.0
+    array([[ 0. ,  0.5,  0. ],
+           [-0.5,  0. ,  0.5]])
+    """
+    return _sum(wave)
+
+
+@takes(Wave)
+def square_grating(wave: Wave) -> Stimulus:
     """Return a square grating, bright and dark bars half a wavelength wide, that drifts.
 
-    Parameters, also those that are refused, are those of :func:`drifting_grating`; bars are ``contrast`` above and
-    below the mean, whatever the optics leave of it.
+    Parameters, also those that are refused, are those of :class:`Wave`; bars are ``contrast`` above and below the mean,
+    whatever the optics leave of it.
     """
-    positive(wavelength=wavelength, duration=duration)
-    scene = SquareGrating(wavelength, contrast, direction, as_phase(phase, random_state), ndim=2)
-    return Stimulus((Part(scene, Drift(temporal_frequency * wavelength, direction)),), duration)
+    return _sum(wave, kind=SquareGrating)
 
 
-def counterphase_grating(
-    *,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave)
+def counterphase_grating(wave: Wave) -> Stimulus:
     r"""Return a sine grating that stands and flickers.
 
     .. math:: c \cos(2 \pi d / L + \varphi) \cos(2 \pi f t)
@@ -105,111 +123,52 @@ def counterphase_grating(
 
     two gratings of half the contrast that drift in opposite directions: it has energy of motion, and none of it net.
 
-    Parameters, also those that are refused, are those of :func:`drifting_grating`; ``direction`` is that of the wave
-    vector.
+    Parameters, also those that are refused, are those of :class:`Wave`; ``direction`` is that of the wave vector.
     """
-    positive(wavelength=wavelength, duration=duration)
-    scene = Grating(wavelength, contrast, direction, as_phase(phase, random_state), ndim=2)
-    return Stimulus((Part(scene, gain=Cosine(temporal_frequency)),), duration)
+    return Stimulus((Part(wave.scene(), gain=Cosine(wave.temporal_frequency)),), wave.duration)
 
 
-def opponent_gratings(
-    *,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    opposing: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave)
+def opponent_gratings(wave: Wave, *, opposing: float = 0.5) -> Stimulus:
     """Return a grating that drifts along ``direction`` and, added to it, the same one drifting the other way.
+
+    Both have the same phase. Other parameters, also those that are refused, are those of :class:`Wave`.
 
     Parameters
     ----------
-    wavelength, temporal_frequency, direction, phase, duration, random_state
-        As for :func:`drifting_grating`; both gratings have the same phase.
-    contrast : float
-        Michelson contrast of the grating that drifts along ``direction``.
     opposing : float
-        Michelson contrast of the other one.
-
-    Raises
-    ------
-    ValueError
-        A wavelength or duration that is not positive.
+        Michelson contrast of the grating that drifts the other way.
     """
-    positive(wavelength=wavelength, duration=duration)
-    phase, speed = as_phase(phase, random_state), temporal_frequency * wavelength
-    parts = tuple(
-        Part(Grating(wavelength, c, direction, phase, ndim=2), Drift(v, direction))
-        for c, v in ((contrast, speed), (opposing, -speed))
-    )
-    return Stimulus(parts, duration)
+    return _sum(wave, replace(wave, contrast=opposing, temporal_frequency=-wave.temporal_frequency))
 
 
-def plaid(
-    *,
-    angle: float = 90.0,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave)
+def plaid(wave: Wave, *, angle: float = 90.0) -> Stimulus:
     r"""Return two gratings, added, that drift ``angle`` / 2 to either side of ``direction``.
 
-    The pattern moves along ``direction`` at :math:`f L / \cos(\mathrm{angle} / 2)`.
+    The pattern moves along ``direction`` at :math:`f L / \cos(\mathrm{angle} / 2)`. Both gratings have the same phase,
+    and half of the contrast, which is that of the pattern. Other parameters, also those that are refused, are those of
+    :class:`Wave`.
 
     Parameters
     ----------
     angle : float
         Between the directions in which the gratings drift [deg].
-    wavelength, temporal_frequency, direction, phase, duration, random_state
-        As for :func:`drifting_grating`; both gratings have the same phase.
-    contrast : float
-        Michelson contrast of the pattern: each grating has half of it.
-
-    Raises
-    ------
-    ValueError
-        A wavelength or duration that is not positive.
     """
-    positive(wavelength=wavelength, duration=duration)
-    phase, speed = as_phase(phase, random_state), temporal_frequency * wavelength
-    parts = tuple(
-        Part(Grating(wavelength, contrast / 2, way, phase, ndim=2), Drift(speed, way))
-        for way in (direction - angle / 2, direction + angle / 2)
-    )
-    return Stimulus(parts, duration)
+    half = replace(wave, contrast=wave.contrast / 2)
+    return _sum(*(replace(half, direction=wave.direction + turn) for turn in (-angle / 2, angle / 2)))
 
 
-def reverse_phi(
-    *,
-    wavelength: float = 30.0,
-    temporal_frequency: float = 1.0,
-    interval: float = 0.25,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    reverse: bool = True,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave)
+def reverse_phi(wave: Wave, *, interval: float = 0.25, reverse: bool = True) -> Stimulus:
     """Return a grating that jumps along ``direction`` and is inverted at each jump: what is seen moves the other way.
 
     Jumps are of ``temporal_frequency * interval`` wavelengths. Inverting a sine moves it by half a wavelength: with
-    jumps of a quarter, as by default, reverse phi is plain phi in the opposite direction, frame by frame.
+    jumps of a quarter, as by default, reverse phi is plain phi in the opposite direction, frame by frame. Other
+    parameters, also those that are refused, are those of :class:`Wave`.
 
     Parameters
     ----------
-    wavelength, direction, contrast, phase, duration, random_state
-        As for :func:`drifting_grating`.
-    temporal_frequency : float
-        Wavelengths that the grating jumps in a second [Hz].
     interval : float
         Between jumps [s].
     reverse : bool
@@ -218,10 +177,9 @@ def reverse_phi(
     Raises
     ------
     ValueError
-        A wavelength, interval or duration that is not positive.
+        An interval that is not positive.
     """
-    positive(wavelength=wavelength, interval=interval, duration=duration)
-    scene = Grating(wavelength, contrast, direction, as_phase(phase, random_state), ndim=2)
-    path = Stepped(Drift(temporal_frequency * wavelength, direction), interval)
+    positive(interval=interval)
     inverted = Stepped(Cosine(0.5 / interval), interval)  # 1 and -1, by turns
-    return Stimulus((Part(scene, path, inverted if reverse else None),), duration)
+    part = Part(wave.scene(), Stepped(wave.path, interval), inverted if reverse else None)
+    return Stimulus((part,), wave.duration)

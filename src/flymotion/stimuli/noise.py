@@ -7,30 +7,86 @@ beyond them all is at the mean. Bar x + 1 lies next to bar x along ``direction``
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.paths import Lives, Table, positive
 from flymotion.stimuli.stimulus import Part, Stimulus
 from flymotion.world.conventions import as_generator
 from flymotion.world.scenes import Bar, Dot
 
-__all__ = ["glider", "random_dots", "ternary_noise"]
+__all__ = ["RandomBars", "glider", "random_dots", "ternary_noise"]
 
 
-def glider(
-    *,
-    kind: str = "two-point",
-    parity: int = 1,
-    width: float = 5.0,
-    interval: float = 0.04,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    duration: float = 2.0,
-    extent: float = 120.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@dataclass(frozen=True)
+class RandomBars:
+    """What patterns of bars are made of, and the arguments that all their constructors take.
+
+    Parameters
+    ----------
+    parity : int
+        1 or -1.
+    width : float
+        Of a bar [deg].
+    interval : float
+        How long a pattern lasts [s].
+    direction : float
+        [deg]: 0 = right, 90 = up.
+    contrast : float
+        Michelson contrast: what values of bars, -1 to 1, are multiplied by.
+    duration : float
+        [s].
+    extent : float
+        What the bars cover along ``direction``, at least, about the origin [deg].
+    random_state : int, Generator, RandomState or None
+        Source of the pattern.
+
+    Raises
+    ------
+    ValueError
+        A parity that is not 1 or -1, a width, interval, duration or extent that is not positive.
+    """
+
+    parity: int = 1
+    width: float = 5.0
+    interval: float = 0.02
+    direction: float = 0.0
+    contrast: float = 0.5
+    duration: float = 2.0
+    extent: float = 120.0
+    random_state: Any = 0
+
+    def __post_init__(self) -> None:
+        positive(width=self.width, interval=self.interval, duration=self.duration, extent=self.extent)
+        if self.parity not in (1, -1):
+            raise ValueError(f"parity is {self.parity}; expected 1 or -1")
+
+    def signs(self, more_steps: int = 0, more_bars: int = 0) -> np.ndarray:
+        """Return random signs, shape (n_steps, n_bars), of as many steps and bars as it takes, and some more."""
+        n_steps, n_bars = _count(self.duration, self.interval), _count(self.extent, self.width)
+        shape = n_steps + more_steps, n_bars + more_bars
+        return as_generator(self.random_state).choice([-1.0, 1.0], size=shape)
+
+    def shown(self, values: np.ndarray) -> Stimulus:
+        """Return bars side by side, in the order of ``direction``, of values of shape (n_steps, n_bars)."""
+        places = self.width * (np.arange(values.shape[1]) - (values.shape[1] - 1) / 2)
+        parts = (
+            Part(Bar(self.width, float(place), 1.0, self.direction, ndim=2), gain=Table(course, self.interval))
+            for place, course in zip(places, self.contrast * values.T, strict=True)
+        )
+        return Stimulus(tuple(parts), self.duration)
+
+
+def _count(whole: float, part: float) -> int:
+    """Return how many parts it takes to fill the whole, rounding aside."""
+    return math.ceil(whole / part - 1e-9)
+
+
+@takes(RandomBars, interval=0.04)
+def glider(bars: RandomBars, *, kind: str = "two-point") -> Stimulus:
     r"""Return random bars, bright and dark, whose products over one figure in space and time, the glider, are fixed.
 
     With the sign s(x, t) = +1 or -1 of bar x at step t, and the parity p, at all x and t
@@ -42,33 +98,18 @@ def glider(
     ==========  =============================================  ==================================
 
     and otherwise the pattern is random (Hu & Victor 2010; Clark et al. 2014). Three-point gliders have no correlation
-    between any two bars: what a detector that multiplies two signals responds to is not there.
+    between any two bars: what a detector that multiplies two signals responds to is not there. Other parameters, also
+    those that are refused, are those of :class:`RandomBars`.
 
     Parameters
     ----------
     kind : {"two-point", "converging", "diverging"}
         The glider.
-    parity : int
-        1 or -1.
-    width : float
-        Of a bar [deg].
-    interval : float
-        How long a pattern lasts [s].
-    direction : float
-        [deg]: 0 = right, 90 = up.
-    contrast : float
-        Michelson contrast: bars are ``contrast`` above or below the mean.
-    duration : float
-        [s].
-    extent : float
-        What the bars cover along ``direction``, at least, about the origin [deg].
-    random_state : int, Generator, RandomState or None
-        Source of the pattern.
 
     Raises
     ------
     ValueError
-        An unknown kind, a parity that is not 1 or -1, a width, interval, duration or extent that is not positive.
+        An unknown kind.
 
     Examples
     --------
@@ -78,9 +119,7 @@ def glider(
            [ 1.,  1.,  1.,  1.],
            [-1.,  1.,  1.,  1.]])
     """
-    positive(width=width, interval=interval, duration=duration, extent=extent)
-    _check_parity(parity)
-    s = _signs((_count(duration, interval), _count(extent, width)), random_state)  # (t, x)
+    s, parity = bars.signs(), bars.parity  # (t, x)
     if kind == "two-point":
         for t in range(1, len(s)):
             s[t, 1:] = parity * s[t - 1, :-1]
@@ -92,21 +131,11 @@ def glider(
             s[1:, x] = parity * s[:-1, x - 1] * s[1:, x - 1]
     else:
         raise ValueError(f"kind is {kind!r}; expected 'two-point', 'converging' or 'diverging'")
-    return Stimulus(_bars(contrast * s, width, interval, direction), duration)
+    return bars.shown(s)
 
 
-def ternary_noise(
-    *,
-    correlation_interval: float = 0.02,
-    parity: int = 1,
-    width: float = 5.0,
-    interval: float = 0.02,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    duration: float = 2.0,
-    extent: float = 120.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(RandomBars)
+def ternary_noise(bars: RandomBars, *, correlation_interval: float = 0.02) -> Stimulus:
     r"""Return bars of values -1, 0 and 1 that correlate at one displacement and one delay alone.
 
     .. math:: s(x, t) = \tfrac{1}{2} [b(x, t) + p\, b(x - 1, t - k)]
@@ -116,71 +145,30 @@ def ternary_noise(
 
     .. math:: \langle s(x, t)\, s(x+1, t+k) \rangle = p / 4
 
-    a correlation coefficient of p / 2, and 0 at all other displacements.
+    a correlation coefficient of p / 2, and 0 at all other displacements. Other parameters, also those that are refused,
+    are those of :class:`RandomBars`.
 
     Parameters
     ----------
     correlation_interval : float
         Delay of the correlation, a whole number of intervals; below 0 the correlation is against ``direction`` [s].
-    parity : int
-        1 or -1.
-    width : float
-        Of a bar [deg].
-    interval : float
-        How long a pattern lasts [s].
-    direction : float
-        [deg]: 0 = right, 90 = up.
-    contrast : float
-        Michelson contrast: what s is multiplied by.
-    duration : float
-        [s].
-    extent : float
-        What the bars cover along ``direction``, at least, about the origin [deg].
-    random_state : int, Generator, RandomState or None
-        Source of the pattern.
 
     Raises
     ------
     ValueError
-        A correlation interval that is no whole number of intervals, a parity that is not 1 or -1, a width, interval,
-        duration or extent that is not positive.
+        A correlation interval that is no whole number of intervals.
     """
-    positive(width=width, interval=interval, duration=duration, extent=extent)
-    _check_parity(parity)
-    later = round(correlation_interval / interval)
-    if abs(correlation_interval / interval - later) > 1e-6:
+    steps = correlation_interval / bars.interval
+    k = round(steps)
+    if abs(steps - k) > 1e-6:
         raise ValueError(
-            f"a correlation interval of {correlation_interval:g} s is {correlation_interval / interval:g} intervals of "
-            f"{interval:g} s; expected a whole number"
+            f"a correlation interval of {correlation_interval:g} s is {steps:g} intervals of {bars.interval:g} s; "
+            "expected a whole number"
         )
-    n_steps, n_bars = _count(duration, interval), _count(extent, width)
-    b = _signs((n_steps + abs(later), n_bars + 1), random_state)
-    now, then = max(later, 0), max(-later, 0)
-    s = (b[now : now + n_steps, 1:] + parity * b[then : then + n_steps, :-1]) / 2
-    return Stimulus(_bars(contrast * s, width, interval, direction), duration)
-
-
-def _check_parity(parity: int) -> None:
-    if parity not in (1, -1):
-        raise ValueError(f"parity is {parity}; expected 1 or -1")
-
-
-def _count(whole: float, part: float) -> int:
-    """Return how many parts it takes to fill the whole, rounding aside."""
-    return math.ceil(whole / part - 1e-9)
-
-
-def _signs(shape: tuple[int, int], random_state: Any) -> np.ndarray:
-    return as_generator(random_state).choice([-1.0, 1.0], size=shape)
-
-
-def _bars(values: np.ndarray, width: float, interval: float, direction: float) -> tuple[Part, ...]:
-    """Return a row of bars side by side, in the order of ``direction``, of values of shape (n_steps, n_bars)."""
-    places = width * (np.arange(values.shape[1]) - (values.shape[1] - 1) / 2)
-    return tuple(
-        Part(Bar(width, float(place), 1.0, direction, ndim=2), gain=Table(course, interval))
-        for place, course in zip(places, values.T, strict=True)
-    )
+    b = bars.signs(abs(k), 1)
+    n_steps = len(b) - abs(k)
+    now, then = max(k, 0), max(-k, 0)
+    return bars.shown((b[now : now + n_steps, 1:] + bars.parity * b[then : then + n_steps, :-1]) / 2)
 
 
 def random_dots(

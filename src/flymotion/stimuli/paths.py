@@ -114,7 +114,7 @@ class Stepped:
     interval: float
 
     def __call__(self, t: Time) -> np.ndarray:
-        """Return what the smooth one was at the last jump."""
+        """Return what the smooth one was at the last jump, shape (n_frames, ...)."""
         return self.smooth(_steps(t, self.interval) * self.interval)
 
 

@@ -149,7 +149,7 @@ class Stimulus:
     def stream(
         self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float = 5.0, block: int = 256
     ) -> Iterator[np.ndarray]:
-        """Render blocks of at most ``block`` frames, one after the other."""
+        """Render blocks of at most ``block`` frames, one after the other, shape (n_frames, *eye.shape) each."""
         n = self.n_frames(dt)
         for first in range(0, n, block):
             yield self.movie(eye, dt, spacing=spacing, start=first, stop=min(first + block, n))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flymotion.tuning.design import UNITS, dt_for, eye_for, tune
+from flymotion.tuning.design import UNITS, tune
 from flymotion.tuning.experiments import EXPERIMENTS, Experiment, experiment
 from flymotion.tuning.measures import (
     Peak,
@@ -12,6 +12,7 @@ from flymotion.tuning.measures import (
     peak,
     preferred_direction,
 )
+from flymotion.tuning.setup import Setup, dt_for, eye_for
 from flymotion.tuning.sheet import Characterisation, characterise
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Experiment",
     "Peak",
     "Selectivity",
+    "Setup",
     "characterise",
     "direction_selectivity",
     "dt_for",

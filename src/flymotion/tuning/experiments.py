@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +27,16 @@ from flymotion.stimuli import (
     moving_edge,
     reverse_phi,
 )
-from flymotion.tuning.design import check_parameters, dt_for, tune
+from flymotion.stimuli.arguments import takes
+from flymotion.stimuli.gratings import Wave
+from flymotion.tuning.design import check_parameters, tune
+from flymotion.tuning.measures import settled
+from flymotion.tuning.setup import Setup, dt_for
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["EXPERIMENTS", "Experiment", "best_wavelength", "experiment", "grating_at_speed", "shown_at"]
-
-OPTIONS = ("dt", "settle", "repeats", "eye", "n_positions", "early_vision", "mean", "keep_time")
-"""What :func:`experiment` hands on to :func:`~flymotion.tuning.tune`."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,11 @@ class Experiment:
         Lengths and angles that go by the detector: in units of its spacing.
     both_ways : bool
         Whether all is shown moving in the preferred and in the null direction; ``motion`` is then a dimension.
-    n_positions : int
-        Positions in a row, along the preferred direction, whose mean is taken.
-    dt : float, optional
-        Time between frames [s]; by default :func:`~flymotion.tuning.dt_for` the detector.
-    settle : float
-        What is left out at the start [s].
-    repeats : int
-        Phases or seeds.
     transient : bool
         Whether it happens once: keeps the course of time, and its peak.
-    keep_time : bool
-        Whether to keep the course of time all the same.
+    setup : mapping of str to Any
+        What of :class:`~flymotion.tuning.Setup` is not as by default; the time between frames is
+        :func:`~flymotion.tuning.dt_for` the detector.
     """
 
     stimulus: Callable[..., Stimulus]
@@ -73,34 +67,14 @@ class Experiment:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     in_spacings: Mapping[str, float] = field(default_factory=dict)
     both_ways: bool = True
-    n_positions: int = 1
-    dt: float | None = None
-    settle: float = 1.0
-    repeats: int = 8
     transient: bool = False
-    keep_time: bool = False
+    setup: Mapping[str, Any] = field(default_factory=dict)
 
 
-def grating_at_speed(
-    *,
-    speed: float = 30.0,
-    wavelength: float = 30.0,
-    direction: float = 0.0,
-    contrast: float = 0.5,
-    phase: float | None = None,
-    duration: float = 2.0,
-    random_state: Any = 0,
-) -> Stimulus:
+@takes(Wave, without=("temporal_frequency",))
+def grating_at_speed(wave: Wave, *, speed: float = 30.0) -> Stimulus:
     """Return :func:`~flymotion.stimuli.drifting_grating` by its speed [deg/s]."""
-    return drifting_grating(
-        wavelength=wavelength,
-        temporal_frequency=speed / wavelength,
-        direction=direction,
-        contrast=contrast,
-        phase=phase,
-        duration=duration,
-        random_state=random_state,
-    )
+    return drifting_grating(**asdict(wave) | {"temporal_frequency": speed / wave.wavelength})
 
 
 def _geometric(low: float, high: float, n: int) -> tuple[float, ...]:
@@ -109,15 +83,16 @@ def _geometric(low: float, high: float, n: int) -> tuple[float, ...]:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "local": Experiment(
-        drifting_grating, fixed={"duration": 3.0}, in_spacings={"wavelength": 6}, repeats=1, keep_time=True
+        drifting_grating,
+        fixed={"duration": 3.0},
+        in_spacings={"wavelength": 6},
+        setup={"repeats": 1, "keep_time": True},
     ),
     "summed": Experiment(
         drifting_grating,
         fixed={"duration": 3.0},
         in_spacings={"wavelength": 6},
-        n_positions=6,
-        repeats=1,
-        keep_time=True,
+        setup={"n_positions": 6, "repeats": 1, "keep_time": True},
     ),
     "direction": Experiment(drifting_grating, {"direction": tuple(15.0 * k for k in range(24))}, both_ways=False),
     "frequency": Experiment(
@@ -132,17 +107,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         {"onset": 0.2, "duration": 1.5},
         {"width": 1},
         both_ways=False,
-        settle=0.2,
         transient=True,
+        setup={"settle": 0.2},
     ),
     "apparent-motion": Experiment(
         apparent_motion,
         {"delay": (0.025, 0.05, 0.1, 0.2, 0.4, 0.8), "first": (0.5, -0.5), "second": (0.5, -0.5)},
         {"onset": 0.2, "duration": 2.0},
         {"separation": 1, "width": 1},
-        n_positions=8,
-        settle=0.2,
         transient=True,
+        setup={"n_positions": 8, "settle": 0.2},
     ),
     "reverse-phi": Experiment(reverse_phi, {"reverse": (False, True)}, {"interval": 0.125, "duration": 3.0}),
     "gliders": Experiment(
@@ -150,9 +124,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         {"kind": ("two-point", "converging", "diverging"), "parity": (1, -1)},
         {"duration": 4.0},
         {"width": 1, "extent": 20},
-        n_positions=8,
+        setup={"n_positions": 8},
     ),
-    "edges": Experiment(moving_edge, {"contrast": (0.5, -0.5)}, settle=0.0, transient=True),
+    "edges": Experiment(moving_edge, {"contrast": (0.5, -0.5)}, transient=True, setup={"settle": 0.0}),
 }
 """The classic experiments.
 
@@ -186,6 +160,10 @@ detector of :data:`~flymotion.detectors.DETECTORS`.
 """
 
 
+SETUP = {option.name for option in fields(Setup)} - {"direction"}
+"""What :func:`experiment` takes of a :class:`~flymotion.tuning.Setup`; stimuli have a direction of their own."""
+
+
 def experiment(
     name: str, detector: Detector, *, preferred: float = 0.0, at_best: bool = False, **changes: Any
 ) -> xr.Dataset:
@@ -203,9 +181,8 @@ def experiment(
         Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
         which is run for it; no matter where the wavelength is varied, or given.
     **changes
-        What is to be otherwise: ``dt``, ``settle``, ``repeats``, ``eye``, ``n_positions``, ``early_vision``, ``mean``
-        and ``keep_time`` as of :func:`~flymotion.tuning.tune`; and arguments of the stimulus, a sequence as a dimension
-        of the design, a single value for all.
+        What is to be otherwise: of :class:`~flymotion.tuning.Setup` all but ``direction``, which is ``preferred`` here;
+        and arguments of the stimulus, a sequence as a dimension of the design, a single value for all.
 
     Returns
     -------
@@ -234,10 +211,9 @@ def experiment(
         kept = {k: v for k, v in changes.items() if k in {"dt", "eye", "early_vision", "mean"}}
         frequency = experiment("frequency", detector, preferred=preferred, repeats=4, **kept)
         changes = shown_at(name, best_wavelength(frequency), detector) | changes
-    options: dict[str, Any] = {k: changes.pop(k) if k in changes else getattr(e, k, None) for k in OPTIONS}
+    own = {k: changes.pop(k) for k in SETUP & set(changes)}
+    setup = {"dt": dt_for(detector), **e.setup, **own} | ({"keep_time": True} if e.transient else {})
     check_parameters(e.stimulus, changes)
-    options["dt"] = dt_for(detector) if options["dt"] is None else options["dt"]
-    options["keep_time"] = bool(options["keep_time"] or e.transient)
     design, fixed = _split(e, detector, changes)
     ways = _ways(detector, preferred)
     turned = e.both_ways and "direction" not in changes
@@ -245,11 +221,11 @@ def experiment(
         design["direction"] = ways.ravel().tolist()
     elif "direction" not in design:
         fixed.setdefault("direction", preferred)
-    tuned = tune(detector, partial(e.stimulus, **fixed), design, direction=preferred, **options)
+    tuned = tune(detector, partial(e.stimulus, **fixed), design, direction=preferred, **setup)
     if turned:
         tuned = _both_ways(tuned, list(design), len(ways[0]))
     if e.transient:
-        tuned["peak"] = _largest(tuned.course.where(tuned.time >= options["settle"] - 1e-9, drop=True))
+        tuned["peak"] = _largest(settled(tuned.course, tuned))
     return tuned.assign_attrs(
         experiment=name, summary="mean from onset" if e.transient else "mean after settling", at_best=int(at_best)
     )
@@ -278,7 +254,7 @@ def shown_at(name: str, wavelength: float, detector: Detector) -> dict[str, Any]
     if "wavelength" not in e.in_spacings:
         return {"wavelength": wavelength}
     n = max(3, round(wavelength / detector.spacing))
-    return {"wavelength": n * detector.spacing} | ({"n_positions": n} if e.n_positions > 1 else {})
+    return {"wavelength": n * detector.spacing} | ({"n_positions": n} if "n_positions" in e.setup else {})
 
 
 def _split(e: Experiment, detector: Detector, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

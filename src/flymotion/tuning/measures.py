@@ -19,9 +19,11 @@ __all__ = [
     "Selectivity",
     "direction_selectivity",
     "half_width",
+    "of_directions",
     "peak",
     "preferred_direction",
     "round_the_circle",
+    "settled",
 ]
 
 FULL_TURN = 360.0
@@ -69,6 +71,11 @@ def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:
     flat = curves.reshape(-1, curves.shape[-1])
     read = [np.interp(np.atleast_1d(at), directions, curve, period=FULL_TURN) for curve in flat]
     return np.array(read).reshape(*curves.shape[:-1], np.size(at))
+
+
+def settled(course: Any, tuning: Any) -> Any:
+    """Return a course of time, a DataArray, from when the responses of its tuning, a Dataset, have settled on."""
+    return course.where(course.time >= tuning.attrs["settle"] - 1e-9, drop=True)
 
 
 def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
@@ -132,6 +139,16 @@ def preferred_direction(tuning: Any, directions: Any = None) -> Any:
     turn = np.degrees(np.angle(total))
     turn = np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN  # rounding makes 0 no 360
     return wrapped(np.where(np.abs(total) > 1e-9 * np.abs(curves).sum(axis=-1), turn, np.nan), "deg")
+
+
+def of_directions(tuning: Any) -> dict[str, Any]:
+    """Return, by name, the numbers that sum up labelled direction tuning curves wherever they point."""
+    selectivity = direction_selectivity(tuning)
+    return {
+        "half_width": half_width(tuning),
+        "dsi": selectivity.over_sum,
+        "dsi_over_preferred": selectivity.over_preferred,
+    }
 
 
 def half_width(tuning: Any, directions: Any = None) -> Any:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flymotion.detectors import Detector
 
-__all__ = ["about", "about_stimulus", "brief"]
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["about", "about_stimulus", "brief", "of_units"]
 
 
 def about(detector: Detector) -> dict[str, Any]:
@@ -33,6 +36,13 @@ def about_stimulus(stimulus: Callable[..., Any], varied: Set[str]) -> dict[str, 
     fixed = {p.name: p.default for p in parameters if p.default is not p.empty and p.name not in varied}
     name = getattr(function, "__name__", type(function).__name__)
     return {"stimulus": name} | {f"stimulus_{k}": _attribute(v) for k, v in fixed.items()}
+
+
+def of_units(tuning: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """Return the results of each unit and what it is called, its preferred direction; nothing where there is one."""
+    if "unit" not in tuning.dims:
+        return [("", tuning)]
+    return [(f"{float(tuning.preferred[k]):.0f}°", tuning.isel(unit=k)) for k in range(tuning.sizes["unit"])]
 
 
 def brief(thing: Any) -> str:

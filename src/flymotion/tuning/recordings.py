@@ -6,10 +6,7 @@ A recording is an xarray Dataset whose ``response`` has the dimensions ``cell`` 
 
 from __future__ import annotations
 
-import csv
-import math
 import os
-import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +15,8 @@ import numpy as np
 from scipy.signal import lfilter
 
 from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
-from flymotion.tuning.design import UNITS
-from flymotion.tuning.measures import direction_selectivity, half_width, preferred_direction, round_the_circle
+from flymotion.tuning.curve_tables import in_units, parsed
+from flymotion.tuning.measures import of_directions, preferred_direction, round_the_circle, settled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +40,7 @@ def published() -> xr.Dataset:
     """
     name = "recordings_maisak2013.csv"
     text = resources.files("flymotion.tuning").joinpath(name).read_text(encoding="utf-8")
-    recording = _parsed(text, name)
+    recording = parsed(text, name)
     named = {"a": 180.0, "b": 0.0, "c": 90.0, "d": 270.0}
     preferred = [named[cell[-1]] for cell in recording.cell.values]
     source = "Maisak et al. 2013, Fig. 3, as digitised by the authors of flyvis (MIT licence)"
@@ -89,7 +86,7 @@ def read_recording(source: Any) -> xr.Dataset:
             "DataArray over cell and, for instance, direction"
         )
     path = Path(source)
-    return _parsed(_text(path), str(path)).assign_attrs(source=path.name)
+    return parsed(_text(path), str(path)).assign_attrs(source=path.name)
 
 
 def _text(path: Path) -> str:
@@ -118,7 +115,7 @@ def _checked(recording: xr.Dataset) -> xr.Dataset:
     _check_finite(response)
     for axis in (dim for dim in axes if dim in recording.coords):
         coordinate = recording[axis]
-        unit, scale = _in_units(str(axis), str(coordinate.attrs.get("units", "")), "the recording")
+        unit, scale = in_units(str(axis), str(coordinate.attrs.get("units", "")), "the recording")
         if scale != 1:
             recording = recording.assign_coords({axis: (axis, coordinate.values * scale, {"units": unit})})
     return recording if "cell" in response.dims else recording.expand_dims(cell=["recording"])
@@ -131,97 +128,6 @@ def _check_finite(response: xr.DataArray) -> None:
         at = response[tuple(place)]
         where = ", ".join(f"{dim} {at.coords[dim].item()}" for dim in response.dims if dim in at.coords)
         raise ValueError(f"the recording is {float(at)} at {where}; expected finite numbers")
-
-
-SPELLINGS = {
-    "degrees": "deg",
-    "degree": "deg",
-    "\N{DEGREE SIGN}": "deg",
-    "\N{DEGREE SIGN}/s": "deg/s",
-    "radians": "rad",
-    "radian": "rad",
-    "hz": "Hz",
-    "seconds": "s",
-}
-"""Other ways to write units."""
-
-
-def _in_units(axis: str, unit: str, where: str) -> tuple[str, float]:
-    """Return the unit that an axis is kept in, and the factor to it from ``unit``, which is empty if none was given."""
-    plain = unit.strip().lower()
-    given, expected = SPELLINGS.get(plain, plain), UNITS.get(axis)
-    if not unit:
-        return expected or "1", 1.0
-    if expected is None:
-        return unit, 1.0
-    if given == expected:
-        return expected, 1.0
-    if (given, expected) == ("rad", "deg"):
-        return "deg", math.degrees(1)
-    raise ValueError(f"{where}: {axis} is in {unit!r}; expected {expected}{' or rad' if expected == 'deg' else ''}")
-
-
-def _parsed(text: str, name: str) -> xr.Dataset:
-    import xarray as xr
-
-    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    rows = [(k, _entries(line, f"{name}, line {k}")) for k, line in lines]
-    if len(rows) < 3:
-        raise ValueError(f"{name} has {len(rows)} line(s); expected names, and two or more lines of numbers")
-    axis, unit = _named(rows[0][1][0])
-    cells = rows[0][1][1:]
-    if not axis or not cells or not all(cells) or len(set(cells)) < len(cells) or _is_number(rows[0][1][0]):
-        raise ValueError(
-            f"{name}, line {rows[0][0]}: names are {', '.join(map(repr, rows[0][1]))}; expected the axis and a name of "
-            "its own for every cell"
-        )
-    unit, scale = _in_units(axis, unit, f"{name}, line {rows[0][0]}")
-    table = np.array([_numbers(entries, 1 + len(cells), f"{name}, line {k}") for k, entries in rows[1:]])
-    table[:, 0] *= scale
-    places = (table[:, 0] % 360).round(9) % 360 if axis == "direction" else table[:, 0]
-    for (k, entries), first in zip(rows[1:], _is_first(places), strict=True):
-        if not first:
-            raise ValueError(f"{name}, line {k}: {axis} {entries[0]} is there already; expected each once")
-    table = table[np.argsort(table[:, 0])]
-    coordinates = {"cell": cells, axis: (axis, table[:, 0], {"units": unit})}
-    return xr.Dataset({"response": (("cell", axis), table[:, 1:].T)}, coordinates)
-
-
-def _entries(line: str, where: str) -> list[str]:
-    try:
-        return [entry.strip() for entry in next(csv.reader([line], strict=True))]
-    except csv.Error as error:
-        raise ValueError(f"{where} is {line!r}, {error}; expected comma-separated values") from None
-
-
-def _is_first(places: np.ndarray) -> np.ndarray:
-    """Return which places were not there before."""
-    first = np.zeros(len(places), dtype=bool)
-    first[np.unique(places, return_index=True)[1]] = True
-    return first
-
-
-def _named(header: str) -> tuple[str, str]:
-    """Take the name of an axis and its unit, empty if there is none, apart."""
-    found = re.fullmatch(r"(.*?)(?:\s*\[(.*)\]|\s*\((.*)\)|_(deg/s|deg|hz|s|rad))?", header.strip(), re.IGNORECASE)
-    name, *units = found.groups() if found else (header,)
-    return re.sub(r"[\s-]+", "_", name.strip()).lower(), next((unit for unit in units if unit), "")
-
-
-def _is_number(entry: str) -> bool:
-    try:
-        return math.isfinite(float(entry))
-    except ValueError:
-        return False
-
-
-def _numbers(entries: list[str], n: int, where: str) -> list[float]:
-    if len(entries) != n:
-        raise ValueError(f"{where} has {len(entries)} entries; expected {n}")
-    for entry in entries:
-        if not _is_number(entry):
-            raise ValueError(f"{where}: {entry!r} is not a finite number")
-    return [float(entry) for entry in entries]
 
 
 def gcamp(rise: float = 0.06, decay: float = 0.4) -> Chain:
@@ -301,8 +207,9 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
         "unit": ("cell", unit),
     }
     names = xr.Variable("curve", ["recording", "model"])
-    for name, of_cells in _measures(recorded).items():
-        of_model = of_cells.copy(data=np.atleast_1d(_measures(curves)[name].values)[unit])
+    of_curves = of_directions(curves)
+    for name, of_cells in of_directions(recorded).items():
+        of_model = of_cells.copy(data=np.atleast_1d(of_curves[name].values)[unit])
         measured[name] = xr.concat([of_cells, of_model], names)
     about = {k: v for k, v in tuning.attrs.items() if k in ABOUT_TUNING or k.startswith("stimulus")}
     about["detector"] = tuning.attrs.get("detector") or tuning.attrs.get("source", "")
@@ -323,15 +230,6 @@ def _check_directions(what: str, found: Any, other: str) -> None:
             f"the {what} has dimensions {', '.join(map(str, dims)) or 'none'}; expected direction, and no other than "
             f"{other}, and a coordinate of direction"
         )
-
-
-def _measures(curves: xr.DataArray) -> dict[str, xr.DataArray]:
-    selectivity = direction_selectivity(curves)
-    return {
-        "half_width": half_width(curves),
-        "dsi": selectivity.over_sum,
-        "dsi_over_preferred": selectivity.over_preferred,
-    }
 
 
 def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -369,7 +267,7 @@ def _peaks(tuning: xr.Dataset, kernel: Any) -> xr.DataArray:
         return tuning["response"]
     course = tuning["course"].transpose(..., "time")
     seen = course if kernel is None else course.copy(data=_indicated(course.values, kernel, tuning.attrs["dt"]))
-    return seen.where(seen.time >= tuning.attrs["settle"] - 1e-9, drop=True).max("time")
+    return settled(seen, tuning).max("time")
 
 
 def _indicated(course: np.ndarray, kernel: Any, dt: float) -> np.ndarray:

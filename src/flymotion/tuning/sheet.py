@@ -8,7 +8,7 @@ import numpy as np
 
 from flymotion.detectors import Detector
 from flymotion.tuning.experiments import EXPERIMENTS, best_wavelength, experiment, shown_at
-from flymotion.tuning.measures import direction_selectivity, half_width, peak, preferred_direction
+from flymotion.tuning.measures import of_directions, peak, preferred_direction
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -95,14 +95,11 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
     import xarray as xr
 
     direction, frequency = results["direction"], results["frequency"].response.sel(motion="preferred", drop=True)
-    selectivity = direction_selectivity(direction)
     best = peak(frequency.max("wavelength"), "temporal_frequency")
     widest = peak(frequency.max("temporal_frequency"), "wavelength")
     summary: dict[str, xr.DataArray] = {
         "preferred_direction": preferred_direction(direction),
-        "half_width": half_width(direction),
-        "dsi": selectivity.over_sum,
-        "dsi_over_preferred": selectivity.over_preferred,
+        **of_directions(direction),
         "temporal_frequency": best.position,
         "wavelength": widest.position,
         "contrast_exponent": _exponent(results["contrast"].response.sel(motion="preferred", drop=True)),

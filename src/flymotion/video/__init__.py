@@ -20,5 +20,6 @@ and of videos without time stamps, the number of the frame over the rate, or NaN
 from flymotion.video.movie import Batch, Frame, Movie
 from flymotion.video.opening import open_movie, read_movie
 from flymotion.video.reader import VideoError
+from flymotion.video.selection import Selection
 
-__all__ = ["Batch", "Frame", "Movie", "VideoError", "open_movie", "read_movie"]
+__all__ = ["Batch", "Frame", "Movie", "Selection", "VideoError", "open_movie", "read_movie"]

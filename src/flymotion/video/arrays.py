@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from functools import partial
 from pathlib import Path
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import as_frames
-from flymotion.video.reader import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
+from flymotion.video.reader import REC_601, Grey, Item, Shot, Source, VideoError
 
 __all__ = ["array_file_source", "array_source"]
 
 
-def array_source(source: Any, rate: float | None, name: str = "array") -> Source:
+def array_source(source: Any, name: str = "array") -> Source:
     """Return the frames of an array-like; what has a shape is sliced frame by frame, or chunk by chunk."""
     array = source if hasattr(source, "shape") and not hasattr(source, "dims") else as_frames(source, name=name)
     shape = tuple(array.shape)
@@ -23,13 +24,13 @@ def array_source(source: Any, rate: float | None, name: str = "array") -> Source
         raise VideoError(
             f"{name} has shape {shape}; expected (n_frames, height, width[, 1, 3 or 4]) or (n_frames, n_pixels)"
         )
-    return Source(name, partial(_read_array, array, name, rate), shape[0], rate)
+    return Source(name, partial(_read_array, array, name), shape[0], timed=False)
 
 
-def array_file_source(path: Path, rate: float | None) -> Source:
+def array_file_source(path: Path) -> Source:
     """Return the frames of a ``.npy`` file or ``.zarr`` folder, without loading it."""
     array = (_open_zarr if path.suffix.lower() == ".zarr" else _open_npy)(path)
-    return array_source(array, rate, name=str(path))
+    return array_source(array, name=str(path))
 
 
 def _open_npy(path: Path) -> np.ndarray:
@@ -53,10 +54,10 @@ def _open_zarr(path: Path) -> Any:
     return array
 
 
-def _read_array(array: Any, name: str, rate: float | None, start: Mark) -> Generator[Item]:
+def _read_array(array: Any, name: str, start: int) -> Generator[Item]:
     rows = _Rows(array, name)
-    for number in range(first_number(start, rate), array.shape[0]):
-        yield Shot(number, count_time(number, rate), partial(rows.load, number))
+    for number in range(start, array.shape[0]):
+        yield Shot(number, math.nan, partial(rows.load, number))
 
 
 class _Rows:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from flymotion.video.luminance import grey_of_frame
-from flymotion.video.reader import Item, Mark, Shot, Source, VideoError, count_time
+from flymotion.video.reader import Item, Mark, Shot, Source, VideoError
 
 __all__ = ["Place", "read_container", "video_source"]
 
@@ -34,7 +34,7 @@ class Place(NamedTuple):
     live: bool = False
 
 
-def video_source(path: Path, rotate: bool) -> Source:
+def video_source(path: Path) -> Source:
     """Return the frames of a video file."""
     place = Place(str(path), f"file:{path}")  # "file:" lets a name hold a colon
     with _open(place) as container:
@@ -42,7 +42,7 @@ def video_source(path: Path, rotate: bool) -> Source:
         rate = float(stream.average_rate or stream.guessed_rate or 0)
         n_frames = stream.frames or round(_duration(container, stream) * rate)
     known = 0 < n_frames < _UNKNOWN
-    return Source(place.name, partial(_read_file, place, rotate), n_frames if known else None, rate or None)
+    return Source(place.name, partial(_read_file, place), n_frames if known else None, rate or None)
 
 
 def _duration(container: Any, stream: Any) -> float:
@@ -82,17 +82,17 @@ def _share_among_threads(stream: Any, place: Place) -> None:
     stream.codec_context.thread_count = _THREADS
 
 
-def _read_file(place: Place, rotate: bool, start: Mark) -> Generator[Item]:
+def _read_file(place: Place, start: Mark) -> Generator[Item]:
     for back in _WAYS_BACK:
         if not isinstance(start, float) or start <= back:
             break
-        with closing(read_container(place, rotate, start - back)) as items:
+        with closing(read_container(place, start - back)) as items:
             first = _go_to(start, items)
             if first is not None:
                 yield first
                 yield from items
                 return
-    yield from read_container(place, rotate)
+    yield from read_container(place)
 
 
 def _go_to(start: float, items: Iterator[Item]) -> Shot | None:
@@ -107,7 +107,7 @@ def _go_to(start: float, items: Iterator[Item]) -> Shot | None:
     return None
 
 
-def read_container(place: Place, rotate: bool, enter: float = 0.0) -> Generator[Item]:
+def read_container(place: Place, enter: float = 0.0) -> Generator[Item]:
     """Yield the frames of a container, from the last key frame at or before ``enter`` [s] on."""
     with _open(place) as container:
         stream = _video_stream(container, place)
@@ -123,7 +123,7 @@ def read_container(place: Place, rotate: bool, enter: float = 0.0) -> Generator[
             if clock.is_gap(item, wary > 0):
                 yield None
             wary -= 1
-            yield Shot(number, clock.time(item, number), partial(grey_of_frame, item, rotate))
+            yield Shot(number, clock.time(item, number), partial(grey_of_frame, item))
             number += 1
         if not place.live and clock.ends_early(container):
             yield "the file ends before its header says"
@@ -160,7 +160,7 @@ class _Clock:
     def time(self, frame: Any, number: int) -> float:
         """Return when a frame is shown [s]."""
         if frame.pts is None or self.guessed:
-            return count_time(number, self.rate)
+            return number / self.rate if self.rate else math.nan
         return float((frame.pts - self.origin) * self.stream.time_base)
 
     def is_gap(self, frame: Any, wary: bool) -> bool:

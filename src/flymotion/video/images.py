@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Generator
@@ -12,11 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.video.reader import REC_601, Grey, Item, Mark, Shot, Source, VideoError, count_time, first_number
+from flymotion.video.reader import REC_601, Grey, Item, Orientation, Shot, Source, VideoError
 
 __all__ = ["folder_source", "image_source", "is_image"]
 
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+
+_TAG = 0x0112  # of the orientation in EXIF
+_ORIENTATIONS = {
+    2: Orientation(columns=True),
+    3: Orientation(rows=True, columns=True),
+    4: Orientation(rows=True),
+    5: Orientation(transposed=True),
+    6: Orientation(transposed=True, columns=True),
+    7: Orientation(transposed=True, rows=True, columns=True),
+    8: Orientation(transposed=True, rows=True),
+}
 
 
 def is_image(path: Path) -> bool:
@@ -24,17 +36,17 @@ def is_image(path: Path) -> bool:
     return path.suffix.lower() in _IMAGES and not path.name.startswith(".")
 
 
-def folder_source(path: Path, rotate: bool, rate: float | None) -> Source:
+def folder_source(path: Path) -> Source:
     """Return the images of a folder in natural order, f2 before f10."""
     files = sorted((file for file in path.iterdir() if is_image(file)), key=_natural)
     if not files:
         raise VideoError(f"{path}: the folder holds no images")
-    return Source(str(path), partial(_read_images, files, rotate, rate), len(files), rate)
+    return Source(str(path), partial(_read_images, files), len(files), timed=False)
 
 
-def image_source(path: Path, rotate: bool, rate: float | None) -> Source:
+def image_source(path: Path) -> Source:
     """Return the pages of one file."""
-    return Source(str(path), partial(_read_images, [path], rotate, rate), _count_pages(path), rate)
+    return Source(str(path), partial(_read_images, [path]), _count_pages(path), timed=False)
 
 
 def _natural(path: Path) -> tuple[list[str | int], str]:
@@ -54,19 +66,18 @@ def _count_pages(path: Path) -> int | None:
             return None
 
 
-def _read_images(files: list[Path], rotate: bool, rate: float | None, start: Mark) -> Generator[Item]:
+def _read_images(files: list[Path], start: int) -> Generator[Item]:
     from PIL import Image
 
-    first, number = first_number(start, rate), 0
+    number = 0
     for file in files:
         try:
             with Image.open(file) as image:
                 for i in count():
                     if not _turn_to(image, i):
                         break
-                    if number >= first:  # those before are only counted
-                        page = _read_page(image, rotate)
-                        yield Shot(number, count_time(number, rate), partial(Grey, page))
+                    if number >= start:  # those before are only counted
+                        yield Shot(number, math.nan, partial(Grey, *_read_page(image)))
                     number += 1
         except Exception as error:  # damage makes Pillow raise anything: OSError, SyntaxError, TypeError, ...
             number += 1
@@ -83,13 +94,11 @@ def _turn_to(image: Any, i: int) -> bool:
     return True
 
 
-def _read_page(image: Any, rotate: bool) -> np.ndarray:
-    from PIL import ImageOps
-
+def _read_page(image: Any) -> Grey:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image.load()
-        upright = ImageOps.exif_transpose(image) if rotate else image
-        if upright.mode in ("L", "I", "F") or upright.mode.startswith("I;16"):
-            return np.array(upright, dtype=np.float32)
-        return np.asarray(upright.convert("RGB")) @ REC_601
+        orientation = _ORIENTATIONS.get(image.getexif().get(_TAG))
+        if image.mode in ("L", "I", "F") or image.mode.startswith("I;16"):
+            return Grey(np.array(image, dtype=np.float32), orientation=orientation)
+        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation)

@@ -23,14 +23,14 @@ def is_live(source: Any) -> bool:
     return bool(named) and not Path(source).exists()
 
 
-def live_source(name: str, rotate: bool) -> Source:
+def live_source(name: str) -> Source:
     """Return the frames of ``camera:...`` or of a URL."""
     if not name.startswith(_CAMERA):
-        return _source(Place(name, name, live=True), rotate)
-    return camera_source(name.removeprefix(_CAMERA), rotate, name)
+        return _source(Place(name, name, live=True))
+    return camera_source(name.removeprefix(_CAMERA), name)
 
 
-def camera_source(device: str, rotate: bool, name: str) -> Source:
+def camera_source(device: str, name: str) -> Source:
     """Return the frames of a camera: its number or device; on Windows, where numbers do not do, its name.
 
     Raises
@@ -46,17 +46,17 @@ def camera_source(device: str, rotate: bool, name: str) -> Source:
     }.get(sys.platform, ("v4l2", f"/dev/video{device}" if device.isdecimal() else device))
     if not any(driver in names.split(",") for names in av.formats_available):
         raise VideoError(f"{name}: this PyAV has no {driver}, which reads cameras here")
-    return _source(Place(name, url, driver, live=True), rotate)
+    return _source(Place(name, url, driver, live=True))
 
 
-def pipe_source(path: Path, rotate: bool) -> Source:
+def pipe_source(path: Path) -> Source:
     """Return the frames of a named pipe."""
-    return _source(Place(str(path), f"file:{path}", live=True), rotate)
+    return _source(Place(str(path), f"file:{path}", live=True))
 
 
-def _source(place: Place, rotate: bool) -> Source:
-    return Source(place.name, partial(_read, place, rotate), None, live=True)
+def _source(place: Place) -> Source:
+    return Source(place.name, partial(_read, place), None, live=True)
 
 
-def _read(place: Place, rotate: bool, start: Mark) -> Any:
-    return read_container(place, rotate)  # nothing can be left out
+def _read(place: Place, start: Mark) -> Any:
+    return read_container(place)  # nothing can be left out

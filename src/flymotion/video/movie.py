@@ -122,7 +122,7 @@ class Movie:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):
                     image = self._image(item.load(), n)
-                    if self._selection.split:
+                    if self._selection.edits == "split":
                         seen = thumbnail(image)
                         cut, last = cut or is_edit(last, seen), seen
                     yield Frame(image, item.time, cut)
@@ -140,7 +140,7 @@ class Movie:
     def _image(self, grey: Grey, n: int) -> np.ndarray:
         if grey.values.shape != self._full:
             raise VideoError(f"{self.name}: frame {n} has shape {grey.values.shape}; expected {self._full}")
-        return luminance(self._selection.cropped(grey), self._selection.downsample)
+        return luminance(self._selection.cropped(grey), self._selection.scale)
 
     def _report(self, message: str) -> None:
         if self._strict:

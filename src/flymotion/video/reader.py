@@ -1,17 +1,17 @@
 """What all readers share: the items that they yield, and the one error that they raise.
 
-A reader is a function ``read(start)`` that yields a source's frames from some frame at or before ``start`` on.
+A reader is a function ``read(start)`` that yields a source's frames, as they are stored, from some frame at or before
+``start`` on.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["REC_601", "Grey", "Item", "Mark", "Shot", "Source", "VideoError", "count_time", "first_number"]
+__all__ = ["REC_601", "Grey", "Item", "Mark", "Orientation", "Shot", "Source", "VideoError"]
 
 REC_601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Shares of red, green and blue in luminance."""
@@ -21,23 +21,42 @@ class VideoError(ValueError):
     """A movie that cannot be read; the message names the file and the reason."""
 
 
+class Orientation(NamedTuple):
+    """What makes an image upright: it is mirrored at its diagonal, then its rows and its columns are reversed."""
+
+    transposed: bool = False
+    rows: bool = False
+    columns: bool = False
+
+
 class Grey(NamedTuple):
     """Grey values as they are stored; luminance is ``gain (clip(values, low, high) - low)``.
 
     Parameters
     ----------
     values : ndarray, shape (height, width)
-        Upright; often a view of what the decoder holds.
+        Often a view of what the decoder holds.
     low, high : int, optional
         Black and white, where the format tells.
     gain : float
         Luminance per stored step.
+    orientation : Orientation, optional
+        What the file is tagged with.
     """
 
     values: np.ndarray
     low: int = 0
     high: int | None = None
     gain: float = 1.0
+    orientation: Orientation | None = None
+
+    def upright(self) -> Grey:
+        """Return the same values, turned."""
+        if self.orientation is None:
+            return self
+        values = self.values.T if self.orientation.transposed else self.values
+        values = values[:: -1 if self.orientation.rows else 1, :: -1 if self.orientation.columns else 1]
+        return self._replace(values=values, orientation=None)
 
 
 class Shot(NamedTuple):
@@ -48,7 +67,7 @@ class Shot(NamedTuple):
     number : int
         How many frames of the source come before it; of a video that was entered by a time, since there.
     time : float
-        When it is shown [s], or NaN.
+        When it is shown [s], or NaN where the source does not tell.
     load : callable
         Gives its grey values.
     """
@@ -68,20 +87,27 @@ Reader = Callable[[Mark], Generator[Item]]
 
 
 class Source(NamedTuple):
-    """A movie as it is stored: its name, how to read it, what it promises, and whether it passes only once."""
+    """A movie as it is stored.
+
+    Parameters
+    ----------
+    name : str
+        The path, URL or camera, or "array".
+    read : callable
+        Its reader; where frames have no times, ``start`` is always a number.
+    n_frames : int or None
+        What it promises.
+    rate : float or None
+        Frames per second, where it tells.
+    timed : bool
+        Whether its frames have times of their own: those of images and arrays have not.
+    live : bool
+        Whether it passes only once.
+    """
 
     name: str
     read: Reader
     n_frames: int | None
     rate: float | None = None
+    timed: bool = True
     live: bool = False
-
-
-def count_time(number: int, rate: float | None) -> float:
-    """Return the time of a frame that has no time stamp [s]."""
-    return number / rate if rate else math.nan
-
-
-def first_number(start: Mark, rate: float | None) -> int:
-    """Return the number of a frame shortly before ``start``, for sources where number and time go together."""
-    return start if isinstance(start, int) else int(start * (rate or 0))

@@ -1,4 +1,4 @@
-"""Which of a movie's frames are wanted: a stretch of it, without repeats, every k-th; and which part of them."""
+"""Which of a movie's frames are wanted, a stretch of it, without repeats, every k-th; and which of their pixels."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from flymotion.video.reader import Grey, Item, Mark, Shot
 
-__all__ = ["REPEAT", "Selection", "as_mark", "is_repeat"]
+__all__ = ["REPEAT", "Selection", "is_repeat"]
 
 REPEAT = 3.0
 """Largest mean difference in any block of a frame that is shown again [steps of an 8 bit Y plane].
@@ -26,26 +26,80 @@ _SECONDS = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?s")
 
 @dataclass(frozen=True)
 class Selection:
-    """The options of :func:`flymotion.video.open_movie` that choose frames and pixels, as documented there."""
+    """Which frames and pixels of a movie are wanted: the options of :func:`flymotion.video.open_movie` that say so.
 
-    start: Mark = 0
-    stop: Mark | None = None
+    Parameters
+    ----------
+    start, stop : int or str
+        First frame, and the frame before which to end: as a number of frames, 250, or as a time, ``"10.5s"``. Frames
+        are counted from the first one that decodes; images and arrays by position. To count, all frames before are
+        decoded; to a time, a video is entered at the key frame before.
+    stride : int
+        Take every k-th frame, so that the frames of a pair are so many apart. At a cut the count begins anew: no
+        pair bridges it.
+    max_frames : int, optional
+        Stop after so many frames taken.
+    duplicates : {"keep", "drop"}
+        What to do with a frame that only repeats the one before, as converters of the frame rate insert them. Dropped,
+        it makes no pair without motion and is no cut: the next pair spans two intervals of time and the motion of
+        one step, as before the conversion. Where nothing moves frames repeat, too, so this is a choice. ``stride``
+        counts those that are left. In a video frames repeat if no block of 16 x 16 pixels differs by more than 3 of
+        255 grey levels on average, as after good coding; elsewhere if they are equal.
+    edits : {"keep", "split"}
+        What to do where a film is edited, or its lens was covered, so that the next frame shows something else: split,
+        a new clip begins there. Two frames show something else if, coarsely seen (12 x 16 cells), they correlate by
+        less than 0.5, or only one of them shows anything. Gradual changes are none.
+    crop : (int, int, int, int), optional
+        Rows ``top`` to ``bottom`` and columns ``left`` to ``right`` of the upright frame, the last ones excluded.
+    scale : int
+        Average areas of so many by so many pixels; what remains at the bottom and right is left out.
+
+    Raises
+    ------
+    ValueError
+        Options out of range.
+    """
+
+    start: int | str = 0
+    stop: int | str | None = None
     stride: int = 1
-    distinct: bool = False
-    crop: tuple[int, int, int, int] | None = None
-    downsample: int = 1
     max_frames: int | None = None
-    split: bool = False
+    duplicates: Literal["keep", "drop"] = "keep"
+    edits: Literal["keep", "split"] = "keep"
+    crop: tuple[int, int, int, int] | None = None
+    scale: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("stride", "max_frames", "scale"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; expected at least 1")
+        for name, other in (("duplicates", "drop"), ("edits", "split")):
+            if (value := getattr(self, name)) not in ("keep", other):
+                raise ValueError(f"{name} is {value!r}; expected 'keep' or {other!r}")
+        if self.crop is not None and len(self.crop) != 4:
+            raise ValueError(f"crop is {self.crop}; expected (top, bottom, left, right)")
+        _ = self.first, self.end  # that they can be understood
+
+    @property
+    def first(self) -> Mark:
+        """Where to begin."""
+        return _as_mark(self.start, "start")
+
+    @property
+    def end(self) -> Mark | None:
+        """Before what to end."""
+        return None if self.stop is None else _as_mark(self.stop, "stop")
 
     @property
     def entry(self) -> Mark:
         """Where a reader may begin: frames can only be counted from the first one on."""
-        return 0 if isinstance(self.start, float) and isinstance(self.stop, int) else self.start
+        return 0 if isinstance(self.first, float) and isinstance(self.end, int) else self.first
 
     def frames(self, items: Iterable[Item]) -> Iterator[Item]:
         """Choose frames; a cut stays a cut, and begins the count of ``stride`` anew."""
-        items = _between(items, self.start, self.stop)
-        if self.distinct:
+        items = _between(items, self.first, self.end)
+        if self.duplicates == "drop":
             items = _distinct(items, self)
         return _every(items, self.stride)
 
@@ -62,43 +116,37 @@ class Selection:
         Raises
         ------
         ValueError
-            A crop beyond the frame, less than one area of ``downsample``, or one of these or edits for flat frames.
+            A crop beyond the frame, or less than one area of ``scale``; one of these, or edits, for flat frames.
         """
-        if self.crop is None and self.downsample == 1 and not self.split:
+        if self.crop is None and self.scale == 1 and self.edits == "keep":
             return full
         if len(full) != 2:
-            raise ValueError(f"frames have shape {full}; expected (height, width) for crop, downsample and edits")
+            raise ValueError(f"frames have shape {full}; expected (height, width) for crop, scale and edits")
         height, width = full
         top, bottom, left, right = self.crop or (0, height, 0, width)
         if not (0 <= top < bottom <= height and 0 <= left < right <= width):
             raise ValueError(
                 f"crop is {self.crop}; expected top < bottom <= {height} and left < right <= {width}, none below 0"
             )
-        shape = ((bottom - top) // self.downsample, (right - left) // self.downsample)
+        shape = ((bottom - top) // self.scale, (right - left) // self.scale)
         if 0 in shape:
-            raise ValueError(f"downsample is {self.downsample}; expected at most {min(bottom - top, right - left)}")
+            raise ValueError(f"scale is {self.scale}; expected at most {min(bottom - top, right - left)}")
         return shape
 
     def count(self, n_frames: int | None, rate: float | None) -> int | None:
         """Return how many of ``n_frames`` are left, as far as one can tell before reading them."""
         if not n_frames:
             return None
-        start = _number(self.start, rate)
-        stop = n_frames if self.stop is None else _number(self.stop, rate)
+        start = _number(self.first, rate)
+        stop = n_frames if self.end is None else _number(self.end, rate)
         if start is None or stop is None:
             return None
         left = max(0, -(-(min(stop, n_frames) - start) // self.stride))
         return left if self.max_frames is None else min(left, self.max_frames)
 
 
-def as_mark(value: Any, name: str) -> Mark:
-    """Return a number of frames (int) or a time [s] (float), from 12 or "12" and from "1.5s".
-
-    Raises
-    ------
-    ValueError
-        Anything else: a bare 1.5 does not tell its unit.
-    """
+def _as_mark(value: Any, name: str) -> Mark:
+    """Return a number of frames (int) or a time [s] (float), from 12 or "12" and from "1.5s"; 1.5 tells no unit."""
     if isinstance(value, (int, np.integer)) and value >= 0:
         return int(value)
     if isinstance(value, str) and value.strip().isdecimal():

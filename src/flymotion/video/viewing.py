@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, random_patches
-from flymotion.video.luminance import area_sums
+from flymotion.video.luminance import area_averages
 from flymotion.world.conventions import as_generator
 
-__all__ = ["choose_scale", "contrasts", "random_pairs", "reduce", "speeds", "view"]
+__all__ = ["choose_scale", "contrasts", "random_pairs", "speeds", "view"]
 
 OPTICS = 0.7
 """Standard deviation of the optics [reduced pixels]."""
@@ -33,34 +33,14 @@ N_SCALED = 12
 """Pairs of frames, evenly spread, that the scale is chosen by."""
 
 
-def reduce(frames: np.ndarray, factor: int) -> np.ndarray:
-    """Reduce frames by area averages; rows and columns left over at the end are dropped.
-
-    Parameters
-    ----------
-    frames : ndarray, shape (n_frames, height, width)
-        Frames.
-    factor : int
-        Side of the squares that become one pixel [pixels].
+def view(frames: Any, scale: int) -> np.ndarray:
+    """Return frames as the learner's eye sees them: reduced by ``scale``, then blurred by the optics.
 
     Returns
     -------
-    ndarray, shape (n_frames, height // factor, width // factor), float32
-
-    Examples
-    --------
-    >>> reduce(np.arange(12.0).reshape(1, 3, 4), 2)
-    array([[[2.5, 4.5]]], dtype=float32)
+    ndarray, shape (n_frames, height // scale, width // scale), float32
     """
-    reduced = np.empty((len(frames), *(side // factor for side in frames.shape[1:])), dtype=np.float32)
-    for frame, smaller in zip(frames, reduced, strict=True):
-        np.divide(area_sums(frame.astype(np.float32, copy=False), factor), np.float32(factor**2), out=smaller)
-    return reduced
-
-
-def view(frames: Any, scale: int) -> np.ndarray:
-    """Return frames as the learner's eye sees them: reduced by ``scale``, then blurred by the optics; float32."""
-    return _blurred(reduce(np.asarray(frames), scale))
+    return _blurred(area_averages(np.asarray(frames, dtype=np.float32), scale))
 
 
 def _blurred(frames: np.ndarray) -> np.ndarray:
@@ -69,13 +49,13 @@ def _blurred(frames: np.ndarray) -> np.ndarray:
     return gaussian_filter(frames, (0, OPTICS, OPTICS), truncate=3.0)
 
 
-def random_pairs(clips: Sequence[np.ndarray], size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Cut patches at random out of pairs of frames, about as many out of each; shape (n_patches, size, size)."""
+def random_pairs(clips: Sequence[np.ndarray], patch: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Cut patches at random out of pairs of frames, about as many out of each; shape (n_patches, patch, patch)."""
     parts = [FramePairs(clip[:-1], clip[1:]) for clip in clips if len(clip) > 1]
     if not parts:
         raise ValueError("no two frames in a row to look at; expected at least one pair")
     pairs = FramePairs.concatenate(parts)
-    patches = random_patches(pairs, (size, size), -(-N_LOOKED_AT // len(pairs)), seed=int(rng.integers(2**31)))
+    patches = random_patches(pairs, (patch, patch), -(-N_LOOKED_AT // len(pairs)), seed=int(rng.integers(2**31)))
     return patches.before, patches.after
 
 
@@ -139,7 +119,7 @@ def choose_scale(clips: Sequence[np.ndarray], patch: int, random_state: Any = No
     """
     rng, scale = as_generator(random_state), 1
     pairs = [pair for clip in clips for pair in pairwise(clip)]
-    reduced = [reduce(np.stack(pair), 1) for pair in pairs[:: -(-len(pairs) // N_SCALED) or 1]]
+    reduced = [np.stack(pair).astype(np.float32, copy=False) for pair in pairs[:: -(-len(pairs) // N_SCALED) or 1]]
     while True:
         before, after = random_pairs([_blurred(pair) for pair in reduced], patch, rng)
         contrast = before.std(axis=(1, 2))
@@ -147,4 +127,4 @@ def choose_scale(clips: Sequence[np.ndarray], patch: int, random_state: Any = No
         fine = not textured.any() or np.median(speeds(before[textured], after[textured])) < SLOW
         if fine or min(clips[0].shape[1:]) < 2 * scale * ROOM * patch:
             return scale
-        scale, reduced = 2 * scale, [reduce(pair, 2) for pair in reduced]
+        scale, reduced = 2 * scale, [area_averages(pair, 2) for pair in reduced]

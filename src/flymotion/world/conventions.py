@@ -11,7 +11,7 @@ __all__ = ["as_generator", "unit_vector"]
 
 
 def unit_vector(angle: float, ndim: int = 2) -> np.ndarray:
-    """Return the unit vector (x right, y down) of a direction: 0 deg = right, 90 deg = up."""
+    """Return the unit vector (x right, y down) of a direction, 0 deg = right, 90 deg = up, shape (ndim,)."""
     radians = math.radians(angle)
     vector = np.array([math.cos(radians), -math.sin(radians)])
     vector[np.abs(vector) < 1e-15] = 0.0

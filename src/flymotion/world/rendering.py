@@ -16,7 +16,7 @@ from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
 from flymotion.world.scenes import FlatScene, Scene, SphericalScene
 
-__all__ = ["moved", "render", "sample_pairs"]
+__all__ = ["render", "sample_pairs", "stepped_pairs"]
 
 
 def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
@@ -133,10 +133,10 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
             [np.broadcast_to(np.eye(scene.ndim), (n_pairs, scene.ndim, scene.ndim)), places[..., None]], 2
         )
     steps = motion.steps(n_pairs, rng)
-    return moved(scene, eye, motion, poses, steps)
+    return stepped_pairs(scene, eye, motion, poses, steps)
 
 
-def moved(scene: Scene, eye: Eye, motion: Motion, poses: np.ndarray, steps: np.ndarray) -> FramePairs:
+def stepped_pairs(scene: Scene, eye: Eye, motion: Motion, poses: np.ndarray, steps: np.ndarray) -> FramePairs:
     """Show given steps from given poses.
 
     Parameters

@@ -18,23 +18,114 @@ by :math:`\arg(1 - F) - \arg F`, and the correlation is the cosine of that: 0 fo
 twice that. So for a delay C20 holds on gratings up to 1.43 times the best frequency, and no further.
 """
 
-from flymotion.claims.equivalence.movies import FILTERS, KINDS, Config
-from flymotion.claims.equivalence.singles import Singles
-from flymotion.claims.equivalence.statements import Result, check, jobs, run
-from flymotion.claims.equivalence.sums import Fields, Learned, boundary, boundary_shares, toeplitz_antisymmetric
+from __future__ import annotations
 
-__all__ = [
-    "FILTERS",
-    "KINDS",
-    "Config",
-    "Fields",
-    "Learned",
-    "Result",
-    "Singles",
-    "boundary",
-    "boundary_shares",
-    "check",
-    "jobs",
-    "run",
-    "toeplitz_antisymmetric",
-]
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flymotion.claims.equivalence.movies import DT
+from flymotion.claims.equivalence.singles import check_singles, compare_singles
+from flymotion.claims.equivalence.sums import boundary_shares, check_fields, check_learned, compare_learned, sum_fields
+from flymotion.claims.rows import Claim
+from flymotion.claims.running import Found, Work, each_seed
+from flymotion.plots.canvas import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["CLAIMS", "QUICK", "Config", "check", "figures", "work"]
+
+CLAIMS = {
+    "C16": "three-pixel detectors sum to what HRDs sum to, but for the boundary",
+    "C20": "a single three-pixel detector is no HRD",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and seeds.
+
+    Parameters
+    ----------
+    n_seeds : int
+        Scenes of noise, draws of rows of photographs, and filters learned in L1.
+    n_frames : int
+        Frames of noise and, where a photograph is wide enough, of photographs.
+    speeds : tuple of float
+        Of noise and photographs, multiples of 1/20 [pixels per frame].
+    wavelengths : tuple of float
+        Of gratings [pixels].
+    frequencies : tuple of float
+        Of gratings, relative to the best.
+    n_rows : int
+        Rows of photographs a seed.
+    fields : tuple of int
+        Numbers of HRDs that are summed.
+    n, n_pairs : int
+        Pixels of the learned filters, and pairs to learn from.
+    """
+
+    n_seeds: int = 10
+    n_frames: int = 1600
+    speeds: tuple[float, ...] = (0.05, 0.2, 0.5)
+    wavelengths: tuple[float, ...] = (6.0, 20.0)
+    frequencies: tuple[float, ...] = (0.25, 0.5, 1.0)
+    n_rows: int = 16
+    fields: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
+    n: int = 15
+    n_pairs: int = 10_000
+
+
+QUICK = {"n_seeds": 2}
+
+
+def work(config: Config) -> Work:
+    """Show moving scenes to all detectors."""
+    pieces = {"singles": compare_singles, "fields": sum_fields, "learned": compare_learned}
+    return {name: each_seed(piece, config.n_seeds, config) for name, piece in pieces.items()}
+
+
+def check(found: Found, config: Config) -> Iterator[Claim]:
+    """State C16 and C20."""
+    yield from check_fields(found["fields"], config)
+    yield from check_learned(found["learned"], config)
+    yield from check_singles(found["singles"], config)
+
+
+def figures(found: Found, config: Config) -> dict[str, Figure]:
+    """Draw outputs of one detector of each kind, of their sums over a line, and the boundary's share of the sums."""
+    figure = new_figure(12, 5.6)
+    grid = figure.add_gridspec(2, 3)
+    outputs = found["singles"].outputs[0]
+    for row, scene in enumerate(("noise", "grating")):
+        for column, what in enumerate(("one detector", "sum over 60 pixels")):
+            axes = figure.add_subplot(grid[row, column])
+            _draw_outputs(axes, outputs[row, column])
+            axes.set(title=f"{scene}: {what}", xlabel="time [s]", ylabel="output [contrast squared]")
+    first = figure.axes[0]
+    first.set_ylim(top=1.35 * first.get_ylim()[1])
+    first.legend(fontsize=8, ncols=3, loc="upper left")
+    _draw_shares(figure.add_subplot(grid[:, 2]), np.array(config.fields), boundary_shares(found["fields"]))
+    figure.suptitle("Supplement E: detectors with one delay, content moving right", fontsize=11)
+    return {"equivalence": figure}
+
+
+def _draw_outputs(axes: Axes, outputs: np.ndarray) -> None:
+    axes.axhline(0, color="0.8", linewidth=1)
+    styles = (("three-pixel", "C3", "-"), ("HRD", "C0", "--"), ("shared line", "C2", ":"))
+    for output, (name, colour, style) in zip(outputs, styles, strict=True):
+        axes.plot(DT * np.arange(len(output)), output, style, color=colour, label=name, linewidth=2)
+
+
+def _draw_shares(axes: Axes, fields: np.ndarray, shares: np.ndarray) -> None:
+    """Draw the boundary's share against the field, log-log, and a line of slope -1."""
+    for share, name, marker in zip(shares, ("noise", "grating"), "os", strict=True):
+        axes.loglog(fields, share, marker, label=name)
+    middle = np.exp(np.log(shares[0] * fields).mean())
+    axes.loglog(fields, middle / fields, color="0.6", label="slope -1")
+    axes.set(title="boundary terms", xlabel="HRDs summed", ylabel="root mean square over the mean sum of HRDs")
+    axes.legend(fontsize=8)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from flymotion.claims.worlds import WORLDS
-from flymotion.detectors import Detector, hassenstein_reichardt, shared_non_delay, three_pixel
+from flymotion.detectors import Detector
 from flymotion.detectors.temporal import Delay, LowPass, Step
 from flymotion.learner.sources import BUNDLED, load_photographs
 from flymotion.world.eyes import Line
@@ -18,22 +15,19 @@ from flymotion.world.scenes import FlatScene, Grating, photograph
 __all__ = [
     "DT",
     "FILTERS",
-    "KINDS",
     "SETTLED",
     "SPEED",
+    "START",
     "WAVELENGTH",
-    "Config",
     "correlation",
     "grating",
-    "largest",
     "moving",
     "noise",
     "period",
+    "photographed_rows",
     "relative",
     "respond",
     "ring",
-    "rows",
-    "trio",
 ]
 
 DT = 0.01
@@ -44,6 +38,9 @@ FINE = 20
 
 SETTLED = 600
 """Frames of gratings after which 40 time constants have passed, and no start-up is left."""
+
+START = 100
+"""Frames of noise and photographs left out: six time constants or more."""
 
 SPEED = 0.2
 """Of noise and photographs where one speed will do [pixels per frame]: one pixel in the delay."""
@@ -57,52 +54,6 @@ FILTERS: dict[str, tuple[Step, float]] = {
 }
 """What makes f of g, and the temporal frequency at which a detector with it responds best [Hz]."""
 
-KINDS = ("noise", "gratings", "gratings about a mean", "photographs")
-"""Scenes: L1's noise; gratings of contrast, and of luminance about 1; rows of photographs, contrasts."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """Sizes and seeds.
-
-    Parameters
-    ----------
-    n_seeds : int
-        Scenes of noise, draws of rows of photographs, and filters learned in L1.
-    n_frames : int
-        Frames of noise and, where a photograph is wide enough, of photographs.
-    speeds : tuple of float
-        Of noise and photographs, multiples of 1/20 [pixels per frame].
-    wavelengths : tuple of float
-        Of gratings [pixels].
-    frequencies : tuple of float
-        Of gratings, relative to the best.
-    n_rows : int
-        Rows of photographs a seed.
-    fields : tuple of int
-        Numbers of HRDs that are summed.
-    n, n_pairs : int
-        Pixels of the learned filters, and pairs to learn from.
-    """
-
-    n_seeds: int = 10
-    n_frames: int = 1600
-    speeds: tuple[float, ...] = (0.05, 0.2, 0.5)
-    wavelengths: tuple[float, ...] = (6.0, 20.0)
-    frequencies: tuple[float, ...] = (0.25, 0.5, 1.0)
-    n_rows: int = 16
-    fields: tuple[int, ...] = (8, 16, 32, 64, 128, 256, 512)
-    n: int = 15
-    n_pairs: int = 10_000
-
-    @classmethod
-    def quick(cls) -> Config:
-        """Return fewer seeds."""
-        return cls(n_seeds=2)
-
-
-# -- movies ------------------------------------------------------------------------------------------------------
-
 
 def noise(n: int, n_frames: int, speed: float, rng: np.random.Generator) -> np.ndarray:
     """Return the profile of a scene of L1, long enough to move past n pixels."""
@@ -110,7 +61,7 @@ def noise(n: int, n_frames: int, speed: float, rng: np.random.Generator) -> np.n
     return _profile(WORLDS["L1"].scene(rng), length, rng.uniform(0, 1000))
 
 
-def rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
+def photographed_rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return profiles of rows of both photographs, contrast relative to the photograph's mean, (n_rows, n_points)."""
     images = load_photographs([BUNDLED])
     contrasts = [image / image.mean() - 1 for image in images]
@@ -153,11 +104,6 @@ def ring(movie: np.ndarray, n: int) -> np.ndarray:
 # -- outputs -----------------------------------------------------------------------------------------------------
 
 
-def trio(delayed: Step) -> tuple[Detector, Detector, Detector]:
-    """Return the three-pixel detector, the HRD and the shared line of the same filters."""
-    return three_pixel(delayed), hassenstein_reichardt(delayed), shared_non_delay((delayed,), ())
-
-
 def respond(detector: Detector, movie: np.ndarray) -> np.ndarray:
     """Respond at every place of a line, shape (..., n_frames, n_places)."""
     return detector(movie, DT, eye=Line(movie.shape[-1]))
@@ -170,12 +116,6 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
     norms = np.linalg.norm(a), np.linalg.norm(b)
     flat = any(norm <= 1e-9 * size * np.sqrt(a.size) for norm, size in zip(norms, sizes, strict=True))
     return 0.0 if flat else float((a * b).sum() / (norms[0] * norms[1]))
-
-
-def largest(values: Any) -> np.ndarray:
-    """Return the value of largest size along the first axis."""
-    values = np.asarray(values)
-    return np.take_along_axis(values, np.abs(values).argmax(axis=0)[None], axis=0)[0]
 
 
 def relative(error: np.ndarray, scale: np.ndarray) -> float:

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.equivalence.movies import (
-    DT,
-    FILTERS,
-    SPEED,
-    WAVELENGTH,
-    Config,
-    correlation,
-    grating,
-    largest,
-    moving,
-    noise,
-    period,
-    relative,
-    respond,
-    ring,
-    rows,
-)
-from flymotion.claims.learning import RATE
-from flymotion.claims.worlds import WORLDS, rightward_first
+from flymotion.claims.equivalence import movies
+from flymotion.claims.equivalence.movies import DT, FILTERS, SPEED, START, WAVELENGTH, correlation, respond
+from flymotion.claims.lessons import opposed
+from flymotion.claims.rows import Claim, below, report, within
+from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import hassenstein_reichardt, learned, three_pixel
 from flymotion.detectors.temporal import Step, filtered, start
 from flymotion.generators import Generators
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
+
+if TYPE_CHECKING:
+    from flymotion.claims.equivalence import Config
 
 __all__ = [
     "Fields",
     "Learned",
     "boundary",
     "boundary_shares",
+    "check_fields",
+    "check_learned",
     "compare_learned",
     "sum_fields",
     "toeplitz_antisymmetric",
@@ -65,7 +55,7 @@ class Learned(NamedTuple):
     whole: np.ndarray
     """Correlation of the whole filter's sum over a ring with that part's, shape (2,)."""
     singles: np.ndarray
-    """Correlation with an HRD: one row, one patch, in pixels; noise and photographs, shape (2, 2)."""
+    """|Correlation| with an HRD: one row, one patch, in pixels; noise and photographs, shape (2, 2)."""
 
 
 # -- fields ------------------------------------------------------------------------------------------------------
@@ -75,11 +65,11 @@ def sum_fields(config: Config, seed: int) -> Fields:
     """Sum three-pixel detectors and HRDs over fields."""
     rng = np.random.default_rng([seed, 16])
     n, (delay, best) = max(config.fields) + 3, FILTERS["delay"]
-    seen = moving(noise(n, config.n_frames, SPEED, rng), n, config.n_frames, SPEED)
-    wave = grating(WAVELENGTH, period(best, 1.0), n)[-2 * period(best, 1.0) :]
-    photographs = moving(rows(2, rng), 60, 200, SPEED)
-    movies = [rng.standard_normal((200, 20)), seen[:200, :60], wave[:, :60], photographs]
-    corrected, printed = np.max([_errors(movie, step) for movie in movies for step, _ in FILTERS.values()], axis=0)
+    seen = movies.moving(movies.noise(n, config.n_frames, SPEED, rng), n, config.n_frames, SPEED)
+    wave = movies.grating(WAVELENGTH, movies.period(best, 1.0), n)[-2 * movies.period(best, 1.0) :]
+    photographs = movies.moving(movies.photographed_rows(2, rng), 60, 200, SPEED)
+    shown = [rng.standard_normal((200, 20)), seen[:200, :60], wave[:, :60], photographs]
+    corrected, printed = np.max([_errors(movie, step) for movie in shown for step, _ in FILTERS.values()], axis=0)
     mean, power = np.swapaxes([_sums(movie, delay, config.fields) for movie in (seen, wave)], 0, 1)
     return Fields(corrected, printed, mean, power)
 
@@ -87,16 +77,9 @@ def sum_fields(config: Config, seed: int) -> Fields:
 def boundary(f: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return what the three-pixel detectors of a line sum to beyond the HRDs between their centres (Suppl. E).
 
-    Parameters
-    ----------
-    f, g : ndarray, shape (..., n_pixels)
-        Delayed and fast signals; centres are all pixels but the outermost.
-
-    Returns
-    -------
-    ndarray, shape (...)
+    f and g are delayed and fast signals, shape (..., n_pixels); centres are all pixels but the outermost.
     """
-    return (g[..., 1] - f[..., 1]) * g[..., 0] - (g[..., -2] - f[..., -2]) * g[..., -1]
+    return (g[..., 1] - f[..., 1]) * g[..., 0] - (g[..., -2] - f[..., -2]) * g[..., -1]  # Eq. 35, corrected
 
 
 def _delayed(movie: np.ndarray, step: Step) -> np.ndarray:
@@ -111,7 +94,7 @@ def _errors(movie: np.ndarray, step: Step) -> tuple[float, float]:
     rest = three - respond(hassenstein_reichardt(step), movie)[..., 1:-1].sum(axis=-1)
     corrected = boundary(f, g)
     printed = corrected + (f[..., 1] - f[..., 0]) * g[..., 0]  # delays the outermost pixel, not the first centre
-    return relative(rest - corrected, three), relative(rest - printed, three)
+    return movies.relative(rest - corrected, three), movies.relative(rest - printed, three)
 
 
 def _sums(movie: np.ndarray, step: Step, fields: Sequence[int]) -> np.ndarray:
@@ -131,6 +114,23 @@ def boundary_shares(fields: Fields) -> np.ndarray:
     return np.sqrt(fields.power.mean(axis=0)) / np.abs(fields.mean.mean(axis=0))
 
 
+def check_fields(fields: Fields, config: Config) -> Iterator[Claim]:
+    """State C16, but for learned filters."""
+    both = ("noise", "grating")
+    title = "sum of three-pixel detectors - sum of HRDs - boundary terms: largest error, relative to the largest sum"
+    note = "random frames, noise, a grating, photographs; a delay and a low-pass"
+    yield below("C16.identity", f"{title}, corrected", fields.identity, 1e-12, note=note)
+    yield report("C16.printed", f"{title}, as printed", fields.printed, worst=np.max, note=note)
+    shares, seeds = boundary_shares(fields), config.n_seeds
+    slopes = dict(zip(both, np.polyfit(np.log(config.fields), np.log(shares.T), 1)[0], strict=True))
+    size = "boundary's share, its root mean square over the mean sum of HRDs"
+    title = f"log-log slope of the {size}, in the number of HRDs"
+    note = f"{min(config.fields)} to {max(config.fields)} HRDs, a delay"
+    yield within("C16.slope", title, slopes, -1.05, -0.95, seeds=seeds, note=note)
+    widest = dict(zip(both, shares[:, -1], strict=True))
+    yield report("C16.share", f"{size}, largest field", widest, worst=np.max, seeds=seeds)
+
+
 # -- learned filters ---------------------------------------------------------------------------------------------
 
 
@@ -138,31 +138,24 @@ def compare_learned(config: Config, seed: int) -> Learned:
     """Learn a filter in L1, take it apart, and show it noise and photographs."""
     n, step = config.n, FILTERS["delay"][0]
     whitening, chi = WORLDS["L1"].lesson(n, config.n_pairs, [seed, 16])
-    generators = NonnegativeSimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_
-    right, left = generators[rightward_first(generators)]
-    A = (right - left) / 2
+    A = opposed(chi).opponent
     filters = [A, whitening.matrix_ @ A @ whitening.matrix_]
     rng = np.random.default_rng([seed, 21])
-    seen = moving(noise(30, config.n_frames, SPEED, rng), 30, config.n_frames, SPEED)
-    movies = [seen, moving(rows(config.n_rows, rng), n, config.n_frames, SPEED)]
+    seen = movies.moving(movies.noise(30, config.n_frames, SPEED, rng), 30, config.n_frames, SPEED)
+    shown = [seen, movies.moving(movies.photographed_rows(config.n_rows, rng), n, config.n_frames, SPEED)]
     row = filters[1] * (np.arange(n) == n // 2)[:, None]
     return Learned(
         np.array([_energies(each) for each in filters]),
         np.array(max(_as_hrds(each, seen[:300], step) for each in filters)),
         np.array([_whole(each, seen, step) for each in filters]),
-        np.array([[_beside_hrd(each, movie, step) for movie in movies] for each in (row, filters[1])]),
+        np.array([[_beside_hrd(each, movie, step) for movie in shown] for each in (row, filters[1])]),
     )
 
 
 def toeplitz_antisymmetric(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the part of an operator, shape (n, n), that is antisymmetric and the same at every pixel.
 
-    Returns
-    -------
-    part : ndarray, shape (n, n)
-        The nearest such operator.
-    weights : ndarray, shape (n - 1,)
-        Its weights onto the pixel 1, 2, ... to the left: those of HRDs of these base lengths.
+    And its weights onto the pixel 1, 2, ... to the left, shape (n - 1,): those of HRDs of these base lengths.
 
     Examples
     --------
@@ -198,24 +191,41 @@ def _as_hrds(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
     """Return the error of the Toeplitz-antisymmetric part as HRDs of every base, on one patch and on a ring."""
     n = len(A)
     T, weights = toeplitz_antisymmetric(A)
-    hrds, patch, whole = (
-        _bases(movie, step, n),
-        _patches(T, movie[:, :n], step)[:, 0],
-        _patches(T, ring(movie, n), step),
-    )
+    hrds, patch = _bases(movie, step, n), _patches(T, movie[:, :n], step)[:, 0]
+    whole = _patches(T, movies.ring(movie, n), step)
     within = sum(c * hrd[: n - k].sum(axis=0) for k, (c, hrd) in enumerate(zip(weights, hrds, strict=True), 1))
     links = np.arange(n - 1, 0, -1)  # of each length in a patch: in as many patches of a ring is each of its own
-    return max(relative(patch - within, patch), relative(whole.sum(axis=1) - links * weights @ hrds.sum(axis=1), whole))
+    around = whole.sum(axis=1) - links * weights @ hrds.sum(axis=1)
+    return max(movies.relative(patch - within, patch), movies.relative(around, whole))
 
 
 def _whole(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
-    T, movie = toeplitz_antisymmetric(A)[0], ring(movie, len(A))
+    T, movie = toeplitz_antisymmetric(A)[0], movies.ring(movie, len(A))
     return correlation(*(_patches(each, movie, step).sum(axis=1) for each in (A, T)))
 
 
 def _beside_hrd(A: np.ndarray, movie: np.ndarray, step: Step) -> float:
-    """Correlate one patch with the HRD on the better side of its middle."""
-    n, skip = len(A), 100
-    one = _patches(A, movie[..., :n], step)[..., skip:, 0]
-    hrd = respond(hassenstein_reichardt(step), movie[..., n // 2 - 1 : n // 2 + 2])[..., skip:, :]
-    return float(largest([correlation(one, hrd[..., k]) for k in (0, 1)]))
+    """Return the |correlation| of one patch with the HRD on the better side of its middle."""
+    n = len(A)
+    one = _patches(A, movie[..., :n], step)[..., START:, 0]
+    hrd = respond(hassenstein_reichardt(step), movie[..., n // 2 - 1 : n // 2 + 2])[..., START:, :]
+    return max(abs(correlation(one, hrd[..., k])) for k in (0, 1))
+
+
+def check_learned(learned: Learned, config: Config) -> Iterator[Claim]:
+    """State C16 and C20 of learned filters."""
+    world = f"L1, n = {config.n}"
+    title = "Toeplitz-antisymmetric part of the learned filter - HRDs of every base length: largest error, relative"
+    note = f"one patch, and the sum over a ring; {world}, whitened frames and pixels"
+    yield below("C16.learned", title, learned.identity, 1e-12, note=note)
+    parts = "Toeplitz-antisymmetric {:.3f}, rest of the antisymmetric {:.3f}, symmetric {:.3f}"
+    white, pixels = (parts.format(*shares) for shares in learned.shares.mean(axis=0))
+    title = "energy of the learned filter in pixels that its Toeplitz-antisymmetric part leaves out"
+    note = f"means, in pixels: {pixels}; on whitened frames: {white}; {world}"
+    yield report("C16.residual", title, 1 - learned.shares[:, 1, 0], worst=np.max, note=note)
+    title = "correlation over time of the learned filter, summed over a ring, with its HRDs, in pixels"
+    note = f"whitened frames {learned.whole[:, 0].min():.3f}; noise; {world}"
+    yield report("C16.whole", title, learned.whole[:, 1], worst=np.min, note=note)
+    title = "|correlation| over time of a learned detector in pixels with one HRD, on its better side, largest"
+    by = {what: learned.singles[:, k] for k, what in enumerate(("one row", "one patch"))}
+    yield below("C20.learned", title, by, 0.9, note=f"noise and photographs; {world}; a delay")

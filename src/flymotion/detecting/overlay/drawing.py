@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flymotion.detecting import Detection
 from flymotion.detecting.overlay.colours import RoundScale, hues
-from flymotion.detecting.overlay.marks import add_inset, add_name, add_wheel, draw_arrows, grey, tinted
-from flymotion.detecting.overlay.pooling import pooled_responses, pooled_velocity, preferred
-from flymotion.field import Field
+from flymotion.detecting.overlay.marks import add_inset, add_name, add_wheel, grey, paint_arrows, tinted
+from flymotion.field.outputs import Field, mean_velocity, preferred_directions
+from flymotion.video.luminance import area_averages
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -98,20 +99,20 @@ class Overlay:
 
         x_unit, y_unit = _unit(image, field)
         side = max(1, min(round(over * step / y_unit), *_shape(field)))
-        velocity, confidence = pooled_velocity(field, side)
+        velocity, confidence = mean_velocity(field, partial(area_averages, scale=side))
         speed, firm = np.hypot(*velocity), confidence > FIRM
         end = self.speeds.update(speed[firm])
         rows, columns = np.nonzero(firm & (speed > SLOWEST * end))
         middles = np.stack([(columns + 0.5) * side * x_unit, (rows + 0.5) * side * y_unit], axis=1)
         arrows = velocity[:, rows, columns].T / (end or 1)
         arrows *= np.minimum(1, 1.25 / np.maximum(np.hypot(*arrows.T), 1e-9))[:, None]
-        draw_arrows(Draw(image), middles, LONGEST * over * step * arrows, over * step)
+        paint_arrows(Draw(image), middles, LONGEST * over * step * arrows, over * step)
 
     def _wheel(self, frame: np.ndarray, field: Field | None) -> Image:
         image = grey(frame)
         if field is not None:
             side, cell = _cells(image, field, FINE)
-            angles, strength = preferred(pooled_responses(field, side), self.angles)
+            angles, strength = preferred_directions(_responses(field, side), self.angles)
             image = tinted(image, hues(angles), self._opacity(strength), cell)
         add_wheel(image, 0.0, 0.0)
         return image
@@ -126,7 +127,7 @@ class Overlay:
         opacities, cell = np.zeros((k, 0, 0)), (1.0, 1.0)
         if field is not None:
             side, cell = _cells(small, field, min(FINE, size[1]))
-            opacities = self._opacity(pooled_responses(field, side))
+            opacities = self._opacity(_responses(field, side))
         for i, (angle, opacity) in enumerate(zip(self.angles, opacities, strict=True)):
             panel = tinted(small.copy(), hues(angle), opacity, cell) if opacity.size else small.copy()
             add_name(panel, angle)
@@ -137,6 +138,11 @@ class Overlay:
         strength = np.sqrt(strength)
         end = self.strengths.update(strength[..., ::3, ::3])
         return np.clip(strength / (end or 1), 0, 1)
+
+
+def _responses(field: Field, side: int) -> np.ndarray:
+    assert field.directions is not None
+    return area_averages(field.directions, side)
 
 
 def _shape(field: Field) -> tuple[int, ...]:

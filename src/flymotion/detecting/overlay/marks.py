@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-__all__ = ["add_inset", "add_name", "add_wheel", "draw_arrows", "grey", "tinted"]
+__all__ = ["add_inset", "add_name", "add_wheel", "grey", "paint_arrows", "tinted"]
 
 DIMMED = 0.65
 """Brightness of a frame below what is drawn."""
@@ -60,7 +60,7 @@ def tinted(image: Image, colours: np.ndarray, opacity: np.ndarray, cell: tuple[f
     return image
 
 
-def draw_arrows(draw: ImageDraw, places: np.ndarray, arrows: np.ndarray, step: float) -> None:
+def paint_arrows(draw: ImageDraw, places: np.ndarray, arrows: np.ndarray, step: float) -> None:
     """Draw arrows in the hue of their direction, with a dark rim.
 
     Parameters
@@ -101,7 +101,7 @@ def add_name(image: Image, angle: float) -> None:
     draw.rectangle([0, 0, 2.4 * size + draw.textlength(text, _font(size)), 1.7 * size], fill=SHADE)
     way = np.array([math.cos(math.radians(angle)), -math.sin(math.radians(angle))])
     middle = np.array([1.0, 0.85]) * size
-    draw_arrows(draw, (middle - 0.6 * size * way)[None], 1.2 * size * way[None], 1.3 * size)
+    paint_arrows(draw, (middle - 0.6 * size * way)[None], 1.2 * size * way[None], 1.3 * size)
     draw.text((2 * size, 0.85 * size), text, (255, 255, 255), _font(size), anchor="lm")
 
 
@@ -121,7 +121,7 @@ def add_wheel(image: Image, speed: float, length: float) -> None:
         wide = draw.textlength(text, _font(size)) + length + size
         draw.rectangle([image.width - margin - wide, y - 0.8 * size, image.width - margin, y + 0.8 * size], fill=SHADE)
         at = np.array([[image.width - margin - wide + 0.3 * size, y]])
-        draw_arrows(draw, at, np.array([[length, 0.0]]), length)
+        paint_arrows(draw, at, np.array([[length, 0.0]]), length)
         draw.text((image.width - margin - 0.2 * size, y), text, (255, 255, 255), _font(size), anchor="rm")
 
 
@@ -140,7 +140,7 @@ def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
     if motion is not None and math.isfinite(motion.x):
         arrow = np.array([motion.x, motion.y]) * radius / (end or 1)
         arrow *= min(1.0, radius / max(float(np.hypot(*arrow)), 1e-9))
-        draw_arrows(draw, middle[None], arrow[None], 0.8 * radius)
+        paint_arrows(draw, middle[None], arrow[None], 0.8 * radius)
     for k, text in enumerate(lines):
         at = (2.5 * radius + 0.4 * size, top + 0.3 * size + (k + 0.5) * line)
         draw.text(at, text, (255, 255, 255), _font(size), anchor="lm")

@@ -1,4 +1,4 @@
-r"""K-means of chi without chi: the second rival of Suppl. B (eq:Kmeans_trans of Bahroun et al. 2019).
+r"""K-means of chi without chi: the second rival of Suppl. B (Eq. 27 of Bahroun et al. 2019).
 
 A squared distance is :math:`|\chi_t|^2 - 2 \chi_t \cdot A_a + |A_a|^2` (``norms``, ``project``), a mean is an
 ``accumulate``, and the choice of first centres needs only inner products with the chosen samples.
@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.similarity.features import formed, to_numpy
-from flymotion.similarity.samples import accumulate, check_samples, generators_of, precision, project
+from flymotion.similarity.features import formed
+from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
+from flymotion.similarity.vectors import to_numpy
 from flymotion.world.conventions import as_generator
 
 __all__ = ["OuterProductKMeans"]
@@ -94,10 +95,7 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         ValueError
             Samples that are empty, not finite, of the wrong shape, or fewer than clusters; parameters out of range.
         """
-        for name in ("n_clusters", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value > 0):
-                raise ValueError(f"{name} is {value!r}; expected a positive whole number")
+        check_counts(n_clusters=self.n_clusters, n_init=self.n_init, max_iter=self.max_iter)
         samples = formed(check_samples(self, X, reset=True))
         if len(samples) < self.n_clusters:
             raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")
@@ -164,7 +162,7 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
 
 def _squared_distances(samples: Any, energy: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    return np.maximum(energy[:, None] - 2 * project(samples, centers) + (centers**2).sum(axis=1), 0)
+    return np.maximum(energy[:, None] - 2 * project(samples, centers) + (centers**2).sum(axis=1), 0)  # Eq. 27
 
 
 def _plus_plus(samples: Any, energy: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

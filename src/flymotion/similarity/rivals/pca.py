@@ -1,4 +1,4 @@
-r"""Principal components of chi without chi: the first rival of Suppl. B (eq:PCA_trans of Bahroun et al. 2019).
+r"""Principal components of chi without chi: the first rival of Suppl. B (Eq. 26 of Bahroun et al. 2019).
 
 The second moment :math:`\sum_t \chi_t \chi_t'` is a linear map, ``v -> accumulate(project(v))``, of two matrix products
 of the factors, and so is what Lanczos iteration needs of it. Uncentred, as in the paper: for one-way motion the mean
@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.similarity.features import formed, to_numpy
-from flymotion.similarity.samples import accumulate, check_samples, generators_of, precision, project
+from flymotion.similarity.features import formed
+from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
+from flymotion.similarity.vectors import signed, to_numpy
 
 __all__ = ["OuterProductPCA"]
 
@@ -83,8 +84,7 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         ValueError
             Samples that are empty, not finite or of the wrong shape; a number of components out of range.
         """
-        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components > 0):
-            raise ValueError(f"n_components is {self.n_components!r}; expected a positive whole number")
+        check_counts(n_components=self.n_components)
         samples = formed(check_samples(self, X, reset=True))
         energies, vectors = _eigen(samples, min(self.n_components, *samples.shape))
         rank = np.count_nonzero(energies > precision(samples) * max(energies.max(), 0))
@@ -95,7 +95,7 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 stacklevel=2,
             )
         self.components_ = np.zeros((self.n_components, samples.shape[1]))
-        self.components_[:rank] = _signed(vectors[:rank])
+        self.components_[:rank] = signed(vectors[:rank])  # Eq. 26
         self.singular_values_ = np.zeros(self.n_components)
         self.singular_values_[:rank] = np.sqrt(energies[:rank])
         self.explained_energy_ = self.singular_values_**2 / len(samples)
@@ -149,8 +149,3 @@ def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = eigsh(operator, k, v0=np.random.default_rng(0).standard_normal(n_features))
     order = np.argsort(-values)
     return values[order], vectors.T[order]
-
-
-def _signed(vectors: np.ndarray) -> np.ndarray:
-    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
-    return vectors * np.where(largest < 0, -1.0, 1.0)

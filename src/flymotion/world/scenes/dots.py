@@ -43,7 +43,7 @@ class Dot:
 
     @property
     def extent(self) -> np.ndarray:
-        """Two pixel spacings either side of the middle."""
+        """Two pixel spacings either side of the middle, shape (2, 2)."""
         return np.array(self.position)[:, None] + np.array([-2.0, 2.0])
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:

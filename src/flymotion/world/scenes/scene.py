@@ -39,13 +39,13 @@ class FlatScene(Scene, Protocol):
 
 
 def as_luminance(image: Any) -> np.ndarray:
-    """Return an image as float64; colours, a last axis of 3 or 4, weighted by Rec. 601, alpha ignored."""
+    """Return an image as float64, shape (height, width); colours, a last axis of 3 or 4, weighted by Rec. 601."""
     image = as_frames(image, name="image").astype(float)
     return image[..., :3] @ np.array([0.299, 0.587, 0.114]) if image.ndim == 3 and image.shape[2] in (3, 4) else image
 
 
 def as_covariances(sigma: Any, points: np.ndarray) -> np.ndarray:
-    """Return elliptic optics as an array, one covariance for each entry along the first axis of the points."""
+    """Return elliptic optics, one for each entry along the first axis of the points, shape (n, ndim, ndim)."""
     covariances, ndim = np.asarray(sigma, dtype=float), points.shape[-1]
     if points.ndim < 2 or covariances.shape != (len(points), ndim, ndim):
         raise ValueError(

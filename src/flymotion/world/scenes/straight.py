@@ -45,7 +45,7 @@ class Grating:
 
     @property
     def extent(self) -> np.ndarray:
-        """A thousand wavelengths a side: any phase is as likely."""
+        """A thousand wavelengths a side, shape (ndim, 2): any phase is as likely."""
         return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class SquareGrating:
 
     @property
     def extent(self) -> np.ndarray:
-        """A thousand wavelengths a side: any phase is as likely."""
+        """A thousand wavelengths a side, shape (ndim, 2): any phase is as likely."""
         return np.tile([0.0, 1000 * self.wavelength], (self.ndim, 1))
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
@@ -149,7 +149,7 @@ class Edge:
 
     @property
     def extent(self) -> np.ndarray:
-        """Two pixel spacings either side of the edge."""
+        """Two pixel spacings either side of the edge, shape (ndim, 2)."""
         return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
@@ -186,7 +186,7 @@ class Bar:
 
     @property
     def extent(self) -> np.ndarray:
-        """Two pixel spacings either side of the bar's middle."""
+        """Two pixel spacings either side of the bar's middle, shape (ndim, 2)."""
         return self._edge(0.0).extent
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:

@@ -1,0 +1,156 @@
+"""Claims checked: the groups that hold them found and run, their rows written, their figures drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from flymotion.claims.rows import Claim, write
+from flymotion.claims.running import Each, names, on_cores, run
+
+__all__ = ["groups", "known_claims", "reproduce"]
+
+PACKAGE = __name__.rpartition(".")[0]
+
+DPI = 150
+"""Of the figures."""
+
+
+def groups() -> dict[str, ModuleType]:
+    """Return the groups of claims by name: the modules of this package that have ``CLAIMS``, in order of those."""
+    modules = {
+        found.name: import_module(f"{PACKAGE}.{found.name}") for found in iter_modules(import_module(PACKAGE).__path__)
+    }
+    found = [(name, module) for name, module in modules.items() if hasattr(module, "CLAIMS")]
+    return dict(sorted(found, key=lambda group: min(map(_number, group[1].CLAIMS))))
+
+
+def known_claims() -> dict[str, str]:
+    """Return every claim in a few words, by its id, in the order of their numbers."""
+    known = {id: words for module in groups().values() for id, words in module.CLAIMS.items()}
+    return dict(sorted(known.items(), key=lambda claim: _number(claim[0])))
+
+
+def reproduce(
+    ids: Iterable[str] | None = None,
+    *,
+    full: bool = False,
+    out: str | Path = "flymotion-results",
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+    n_jobs: int = 2,
+    **settings: Any,
+) -> list[Claim]:
+    """Check claims of the paper.
+
+    Parameters
+    ----------
+    ids : iterable of str, optional
+        Which claims, for instance ``["C2", "C28"]``; all by default.
+    full : bool
+        Every seed and size that a claim names, in minutes, instead of few seeds, in about one.
+    out : str or Path
+        Folder for ``claims.json`` and the figures; made if missing.
+    progress : callable
+        Called with the pieces of work done, their total, and what is being worked on.
+    n_jobs : int
+        Processes to work on.
+    **settings : Any
+        Fields of the groups' ``Config``, instead of their own values, for all groups that have them: ``n_seeds``, or
+        ``videos``, paths that C30 learns from, each alone, instead of videos that it makes.
+
+    Returns
+    -------
+    list of Claim
+        The rows of the claims asked for, in the order of their numbers.
+
+    Raises
+    ------
+    ValueError
+        Unknown claims; settings that no claim asked for has, or that are out of range.
+    """
+    wanted = _known(ids)
+    modules = {name: module for name, module in groups().items() if wanted.intersection(module.CLAIMS)}
+    configs = _configs(modules, full, settings)
+    found = _run(modules, configs, progress, n_jobs)
+    rows = [row for name, module in modules.items() for row in module.check(found[name], configs[name])]
+    rows = sorted((row for row in rows if _id(row) in wanted), key=lambda row: _number(_id(row)))
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    write(rows, out / "claims.json")
+    drawn = [
+        partial(_draw, name, found[name], configs[name], out) for name in modules if hasattr(modules[name], "figures")
+    ]
+    list(on_cores(n_jobs if len(drawn) > 1 else 1)(drawn))
+    return rows
+
+
+def _id(row: Claim) -> str:
+    return row.id.partition(".")[0]
+
+
+def _number(id: str) -> int:
+    return int(id[1:])
+
+
+def _known(ids: Iterable[str] | None) -> set[str]:
+    known = known_claims()
+    wanted = set(known) if ids is None else {ids} if isinstance(ids, str) else set(ids)
+    if unknown := sorted(wanted.difference(known)):
+        raise ValueError(f"unknown claim {', '.join(unknown)}; expected some of {', '.join(known)}")
+    return wanted
+
+
+def _configs(modules: Mapping[str, ModuleType], full: bool, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the groups' sizes and seeds, each with the settings that it has."""
+    if settings.get("n_seeds", 1) < 1:
+        raise ValueError(f"n_seeds is {settings['n_seeds']}; expected at least 1")
+    has = {name: {field.name for field in fields(module.Config)} for name, module in modules.items()}
+    if homeless := sorted(set(settings).difference(*has.values())):
+        raise ValueError(f"{', '.join(homeless)}: no claim that was asked for has this setting")
+    return {
+        name: module.Config(
+            **({} if full else module.QUICK) | {key: settings[key] for key in settings if key in has[name]}
+        )
+        for name, module in modules.items()
+    }
+
+
+def _run(
+    modules: Mapping[str, ModuleType],
+    configs: Mapping[str, Any],
+    progress: Callable[[int, int, str], None],
+    n_jobs: int,
+) -> dict[str, Any]:
+    """Run groups, the pieces of all in one queue, so that no core waits for another at the end of each."""
+    work = {name: module.work(configs[name]) for name, module in modules.items()}
+    titles, done = [_title(modules[name]) for name in names(work)], 0
+
+    def tell() -> None:
+        if titles:
+            progress(done, len(titles), titles[min(done, len(titles) - 1)])
+
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        tell()
+
+    tell()
+    each: Each = on_cores(n_jobs, one_more)
+    return run(work, each)
+
+
+def _title(module: ModuleType) -> str:
+    about = (module.__doc__ or "").partition("(")[0].partition(":")[0].strip()
+    return f"{', '.join(module.CLAIMS)}: {about}"
+
+
+def _draw(name: str, found: Any, config: Any, out: Path) -> None:
+    """Draw the figures of one group; by its name, as modules cannot be sent to other processes."""
+    for figure_name, figure in groups()[name].figures(found, config).items():
+        figure.savefig(out / f"{figure_name}.png", dpi=DPI)

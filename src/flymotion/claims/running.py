@@ -1,0 +1,101 @@
+"""Independent pieces of work, named: done in turn or on several cores, and handed back by the same names.
+
+Work is a tree. A mapping names its parts; a list holds the same for one seed after the other; a leaf is a function of
+no arguments. What comes back has the same names, and the results of a list stacked, seeds along a new first axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Found", "Work", "each_seed", "in_turn", "names", "on_cores", "run", "stack"]
+
+Work = Mapping[str, Any]
+"""Names, and what there is to do: pieces, lists of pieces, or more such mappings."""
+
+Found = Mapping[str, Any]
+"""The same names, and what came of it."""
+
+Each = Callable[[Sequence[Callable[[], Any]]], Iterable[Any]]
+"""Does pieces of work and yields what they return, in order."""
+
+
+def each_seed(piece: Callable[..., Any], n_seeds: int, *given: Any) -> list[partial[Any]]:
+    """Return a piece of work a seed: ``piece(*given, seed)``."""
+    return [partial(piece, *given, seed) for seed in range(n_seeds)]
+
+
+def run(work: Work, each: Each | None = None) -> dict[str, Any]:
+    """Do all pieces, and return what they found by the same names.
+
+    Examples
+    --------
+    >>> run({"squares": each_seed(pow, 3, 2), "one": {"answer": lambda: 42}})
+    {'squares': array([1, 2, 4]), 'one': {'answer': 42}}
+    """
+    results = iter((each or in_turn)([piece for _, piece in _leaves(work)]))
+    return {name: _filled(part, results) for name, part in work.items()}
+
+
+def names(work: Work) -> list[str]:
+    """Return the name at the root of the tree of each piece, in the order in which pieces are done."""
+    return [name for name, _ in _leaves(work)]
+
+
+def _leaves(work: Work) -> Iterator[tuple[str, Callable[[], Any]]]:
+    for name, part in work.items():
+        if isinstance(part, Mapping):
+            yield from ((name, piece) for _, piece in _leaves(part))
+        else:
+            yield from ((name, piece) for piece in (part if isinstance(part, Sequence) else [part]))
+
+
+def _filled(part: Any, results: Iterator[Any]) -> Any:
+    if isinstance(part, Mapping):
+        return {name: _filled(each, results) for name, each in part.items()}
+    return stack([next(results) for _ in part]) if isinstance(part, Sequence) else next(results)
+
+
+def stack(results: Sequence[Any]) -> Any:
+    """Stack results of one kind along a new first axis: named tuples and dicts field by field, arrays as arrays.
+
+    What is no number or array stays a list.
+    """
+    first = results[0]
+    if isinstance(first, tuple):
+        fields = [stack(field) for field in zip(*results, strict=True)]
+        return type(first)(*fields) if hasattr(first, "_fields") else tuple(fields)
+    if isinstance(first, dict):
+        return {name: stack([result[name] for result in results]) for name in first}
+    return np.stack(results) if isinstance(first, np.ndarray | np.generic | int | float) else list(results)
+
+
+def in_turn(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+    """Do one piece after the other, here."""
+    return (piece() for piece in work)
+
+
+def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
+    """Return a way of doing work on several processes, of one BLAS thread each.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of processes; 1 is this one.
+    done : callable
+        Called after each piece.
+    """
+    from joblib import Parallel, delayed, parallel_config  # type: ignore[import-untyped]
+
+    def each(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+        with parallel_config("loky", inner_max_num_threads=1):
+            results = Parallel(n_jobs, return_as="generator")(delayed(piece)() for piece in work)
+        for result in results:
+            done()
+            yield result
+
+    return each

@@ -1,0 +1,223 @@
+"""The state of a learner: what it sees through, its network, and what its outputs mean once they have been probed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.frames import FramePairs
+from flymotion.generators import Generators
+from flymotion.learner.intake import tiles
+from flymotion.learner.plain_vision import PlainVision
+from flymotion.learner.probing import Probe, accuracy, probes, read_out
+from flymotion.learner.seen import Seen
+from flymotion.learner.video_vision import VideoVision
+from flymotion.similarity.features import OuterProducts, outer_products
+from flymotion.similarity.initialisation import warm_up_length
+from flymotion.similarity.networks import NonnegativeSimilarityMatching
+
+__all__ = ["TRANSLATIONS", "Meaning", "State"]
+
+TRANSLATIONS = (("right", "left"), ("down", "up"))
+"""Names of the motions of movies."""
+
+
+class Meaning(NamedTuple):
+    """What the outputs mean.
+
+    Attributes
+    ----------
+    probe : Probe
+        Preferred motions, and how well the outputs tell them.
+    velocity : ndarray, shape (n_parameters, n_parameters)
+        What turns the regression's results into motion.
+    """
+
+    probe: Probe
+    velocity: np.ndarray
+
+
+@dataclass(eq=False)
+class State:
+    """All that a learner has learned, and goes on from.
+
+    Attributes
+    ----------
+    vision : PlainVision or VideoVision
+        Turns frames into the pairs of patches that the network sees.
+    network : NonnegativeSimilarityMatching
+        Learns from their features.
+    feature : str
+        Product feature, a key of :data:`flymotion.similarity.features.FEATURES`.
+    warm_up : int
+        Pairs of patches that the network starts from, at most, where more than it needs are wanted.
+    seed : int
+        Of the probes.
+    seen : Seen
+        What was seen of what the network has learned from.
+    n_patches : int
+        Pairs of patches learned from.
+    """
+
+    vision: PlainVision | VideoVision
+    network: NonnegativeSimilarityMatching
+    feature: str
+    warm_up: int
+    seed: int
+    seen: Seen = field(default_factory=Seen)
+    n_patches: int = 0
+    _meaning: Meaning | None = None
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def learn(self, pairs: FramePairs | None, seen: Seen) -> None:
+        """Learn from pairs of patches as the network sees them, if any, and take note of what was seen by then."""
+        if pairs is not None:
+            if not self.is_ready:
+                self.prepare(pairs.n_pixels)
+            self.network.partial_fit(outer_products(pairs, self.feature))
+            self.n_patches += len(pairs)
+        self.seen, self._meaning = seen, None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether anything was learned."""
+        return self.network.__sklearn_is_fitted__()
+
+    def prepare(self, n_pixels: int) -> None:
+        """Let the network start from enough pairs: with fewer than two a pixel, motion does not rise above noise."""
+        enough = warm_up_length(n_pixels**2, 2 * n_pixels)
+        self.network.set_params(warm_up=max(enough, min(4 * n_pixels, self.warm_up)))
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def features(self, patches: FramePairs) -> OuterProducts:
+        """Return the features of pairs of patches, seen through early vision."""
+        return outer_products(self.vision.see(patches), self.feature)
+
+    def responses(self, movie: Any) -> np.ndarray:
+        """Return the outputs for each pair of frames, mean over its tiles; shape (n_pairs, n_components)."""
+        K = self.network.n_components
+        responses = [
+            self.network.transform(self.features(patches)).reshape(n, -1, K).mean(axis=1)
+            for patches, n in self._tiles(movie)
+        ]
+        return np.concatenate([np.zeros((0, K)), *responses])
+
+    def velocities(self, movie: Any) -> np.ndarray:
+        r"""Return the motion of each pair of frames, shape (n_pairs, n_parameters).
+
+        The ridge regression of Suppl. C over all tiles of a frame:
+        :math:`\min_\theta \sum |\Delta x - \sum_a \theta_a A_a \bar x|^2`, scaled by what it gives for known motions.
+        """
+        probe, units = self.meaning
+        if not isinstance(movie, FramePairs):
+            units = units * (self.vision.scale or 1)
+        axes = self._axes(probe.ways)
+        velocities = [_solve(*self._regression(axes, patches, n)) @ units for patches, n in self._tiles(movie)]
+        return np.concatenate([np.zeros((0, units.shape[1])), *velocities])
+
+    def accuracy(self, movie: Any, motion: np.ndarray) -> float:
+        """Return the share of pairs of frames whose strongest output is the right one.
+
+        Raises
+        ------
+        ValueError
+            Motions, shape (n_pairs, n_parameters), of another shape.
+        """
+        responses, n_parameters = self.responses(movie), len(self.motions)
+        motion = motion[:, None] if motion.ndim == 1 else motion
+        if motion.shape != (len(responses), n_parameters):
+            raise ValueError(f"the motion has shape {motion.shape}; expected {(len(responses), n_parameters)}")
+        probe = self.meaning.probe
+        return accuracy(motion / probe.units, responses, probe.ways)
+
+    @property
+    def generators(self) -> Generators:
+        """The learned operators, on whitened frames."""
+        assert self.vision.whitening is not None
+        return Generators(self.network.generators_, self.vision.patch_shape, self.vision.whitening.matrix_)
+
+    @property
+    def motions(self) -> tuple[tuple[str, str], ...]:
+        """Names of the motion along each parameter, when positive and when negative; known without probing."""
+        known = self.seen.known
+        if known is None:
+            return TRANSLATIONS[: len(self.vision.patch_shape)]
+        if known.names:
+            return tuple((positive, negative) for positive, negative in known.names)
+        assert known.motion is not None
+        n = known.motion.shape[1]
+        return TRANSLATIONS[:n] if n <= len(TRANSLATIONS) else tuple((f"+{i}", f"-{i}") for i in range(n))
+
+    @property
+    def tells_directions(self) -> bool:
+        """Whether the motions are translations."""
+        return self.motions == TRANSLATIONS[: len(self.motions)]
+
+    @property
+    def directions(self) -> np.ndarray:
+        """Direction that each output prefers [deg]: 0 = right, 90 = up; shape (n_components,).
+
+        Raises
+        ------
+        AttributeError
+            Other motions than translations.
+        """
+        if not self.tells_directions:
+            raise AttributeError("this learner has learned other motions than translations; see labels_ and ways_")
+        x, *down = self.meaning.probe.ways.T
+        return np.degrees(np.arctan2(-down[0] if down else np.zeros(len(x)), x)) % 360.0
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the preferred motions; directions between right, up, left and down in degrees."""
+        return [self._label(way) for way in self.meaning.probe.ways]
+
+    def _label(self, way: np.ndarray) -> str:
+        largest = int(np.argmax(np.abs(way)))
+        if abs(way[largest]) > np.cos(np.radians(30)):
+            return self.motions[largest][int(way[largest] < 0)]
+        if self.tells_directions and len(way) == 2:
+            return f"{np.degrees(np.arctan2(-way[1], way[0])) % 360:.0f} deg"
+        return "mixed"
+
+    @property
+    def meaning(self) -> Meaning:
+        """What the outputs mean, found out once after learning."""
+        if self._meaning is None:
+            known = probes(self.seen, self.vision.patch_shape, self.seed)
+            assert known.motion is not None
+            probe = read_out(known, self.network.transform(self.features(known)))
+            normal, target = self._regression(self._axes(probe.ways), known, len(known))
+            theta_of_motion = np.linalg.pinv(normal.mean(axis=0)) @ target.T @ np.linalg.pinv(known.motion).T
+            self._meaning = Meaning(probe, np.linalg.pinv(theta_of_motion).T)
+        return self._meaning
+
+    def _tiles(self, movie: Any) -> Any:
+        return tiles(movie, self.vision.patch_shape, self.vision.scale)
+
+    def _axes(self, ways: np.ndarray) -> np.ndarray:
+        """One operator an axis (x right, y down): the detectors' filters, weighted by their ways."""
+        filters = self.network.generators_
+        filters = filters / np.maximum(np.linalg.norm(filters, axis=(1, 2), keepdims=True), 1e-30)
+        return np.tensordot(ways.T, filters, axes=1)
+
+    def _regression(self, axes: np.ndarray, patches: FramePairs, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Regress on the axes' operators over the tiles of each pair; normal matrices and right-hand sides."""
+        seen = self.vision.see(patches)
+        middle = (seen.before + seen.after) / 2
+        predicted = np.stack([middle @ A.T for A in axes], axis=1)
+        change = seen.after - seen.before
+        n_axes, n_pixels = predicted.shape[1:]
+        gathered = predicted.reshape(n_pairs, -1, n_axes, n_pixels)
+        normal = np.einsum("btan,btcn->bac", gathered, gathered)
+        target = np.einsum("btan,btn->ba", gathered, change.reshape(n_pairs, -1, n_pixels))
+        return normal, target
+
+
+def _solve(normal: np.ndarray, target: np.ndarray) -> np.ndarray:
+    ridge = 1e-9 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30
+    return np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), target[..., None])[..., 0]

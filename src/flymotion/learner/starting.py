@@ -1,0 +1,66 @@
+"""What learning starts from: parameters, checked, and the state of a learner that has seen nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flymotion.learner.learned_state import State
+from flymotion.learner.plain_vision import PlainVision
+from flymotion.learner.video_vision import VideoVision
+from flymotion.similarity.features import FEATURES
+from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.world.conventions import as_generator
+
+__all__ = ["VISIONS", "start"]
+
+VISIONS = {"plain": ("midpoint", 7), "video": ("antisymmetric", 9)}
+"""Kinds of early vision, with the feature and the side of a patch [pixels] that go with them."""
+
+LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_passes": 1}
+"""Smallest values of the parameters that are whole numbers."""
+
+
+def start(learner: Any) -> State:
+    """Return what learning starts from.
+
+    Parameters
+    ----------
+    learner : MotionLearner
+        Its parameters are all that is read.
+
+    Raises
+    ------
+    ValueError
+        Parameters out of range.
+    """
+    _check(learner)
+    seed = int(as_generator(learner.random_state).integers(2**31))
+    feature, patch = VISIONS[learner.vision]
+    patch = patch if learner.patch is None else learner.patch
+    vision: PlainVision | VideoVision
+    if learner.vision == "plain":
+        fitted = learner.warm_up, learner.regularization, learner.half_saturation
+        vision = PlainVision(patch, learner.patches_per_pair, *fitted, seed)
+    else:
+        given = isinstance(learner.random_state, int | np.integer)
+        vision = VideoVision(patch, learner.patches_per_pair, int(learner.random_state) if given else seed)
+    network = NonnegativeSimilarityMatching(learner.n_components, forgetting=learner.forgetting)
+    return State(vision, network, feature if learner.feature is None else learner.feature, learner.warm_up, seed)
+
+
+def _check(learner: Any) -> None:
+    if learner.vision not in VISIONS:
+        raise ValueError(f"vision is {learner.vision!r}; expected one of {', '.join(map(repr, VISIONS))}")
+    for name, least in LEAST.items():
+        value = getattr(learner, name)
+        if not (isinstance(value, int | np.integer) and value >= least) and (name, value) != ("patch", None):
+            raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
+    if learner.feature not in (None, *FEATURES):
+        raise ValueError(f"feature is {learner.feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    if not 0 < learner.forgetting <= 1:
+        raise ValueError(f"forgetting is {learner.forgetting!r}; expected a factor in (0, 1]")
+    for name in ("regularization", "half_saturation"):
+        if not getattr(learner, name) >= 0:
+            raise ValueError(f"{name} is {getattr(learner, name)!r}; expected 0 or more")

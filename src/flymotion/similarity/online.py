@@ -1,0 +1,310 @@
+"""What SM and NSM share: scikit-learn estimators that learn from a stream, from a warm start or given filters."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from array_api_compat import array_namespace
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.initialisation import warm_start, warm_up_length
+from flymotion.similarity.samples import check_counts, check_samples, generators_of
+from flymotion.similarity.state import State
+from flymotion.similarity.vectors import Vectors, to_numpy
+
+__all__ = ["OnlineNetwork", "pack", "unpack"]
+
+
+class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What SM and NSM share; they differ in the sign of their outputs, and in what their components are."""
+
+    _nonnegative: bool
+    _state: State
+    _waiting: list[Any]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        forgetting: float = 1.0,
+        n_passes: int = 1,
+        warm_up: int | None = None,
+        init: Any = None,
+        init_strength: float = 1.0,
+        max_sweeps: int = 100,
+    ) -> None:
+        self.n_components = n_components
+        self.forgetting = forgetting
+        self.n_passes = n_passes
+        self.warm_up = warm_up
+        self.init = init
+        self.init_strength = init_strength
+        self.max_sweeps = max_sweeps
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from scratch: ``n_passes`` calls of ``partial_fit``.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features), or OuterProducts
+            Samples.
+        y : None
+            Ignored.
+
+        Raises
+        ------
+        ValueError
+            Samples that are empty, not finite, or of the wrong shape; parameters out of range.
+        """
+        samples = self._check(X, reset=True, allow_empty=False)
+        for name in ("_state", "_waiting", "_provisional"):
+            self.__dict__.pop(name, None)
+        for _ in range(self.n_passes):
+            self._learn(samples)
+        if (dead := self.dead_units_).size:
+            warnings.warn(
+                f"{dead.size} of {self.n_components} units have never been active (units {dead.tolist()}): "
+                "the samples span fewer directions than there are units",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from more samples; any split of the stream gives the same state.
+
+        The first ``warm_up`` samples are kept until they are complete, since learning starts from what they show; until
+        then the attributes are those of a start from what there is.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features), or OuterProducts
+            Samples, perhaps none.
+        y : None
+            Ignored.
+
+        Raises
+        ------
+        ValueError
+            As ``fit``; the state is as it was before.
+        """
+        self._learn(self._check(X, reset=not hasattr(self, "n_features_in_")))
+        return self
+
+    def partial_fit_transform(self, X: Any) -> np.ndarray:
+        """Learn, and return the outputs as they were while learning: the paper's Theta_t.
+
+        Within the warm-up these are the outputs of a start from the samples seen so far.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_components)
+        """
+        return self._learn(self._check(X, reset=not hasattr(self, "n_features_in_")), outputs=True)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the outputs of Eq. 15, without learning.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features), or OuterProducts
+            Samples.
+
+        Returns
+        -------
+        ndarray, shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        return self._outputs(self._check(X, reset=False))
+
+    def _outputs(self, samples: Any) -> np.ndarray:
+        theta, unsolved = self._settled().respond(samples, nonnegative=self._nonnegative, max_sweeps=self.max_sweeps)
+        self._warn_of(unsolved, len(samples))
+        return theta
+
+    def score(self, X: Any, y: Any = None) -> float:
+        r"""Similarity captured, ``(2 |sum theta chi'|^2 - |sum theta theta'|^2) / T^2``; higher is better.
+
+        A constant, the mean squared similarity of the samples, minus the objective of Eq. 12 (SM) or 14 (NSM).
+        """
+        check_is_fitted(self)
+        samples = self._check(X, reset=False, allow_empty=False)
+        return self._settled().captured(samples, self._outputs(samples))
+
+    def _check(self, X: Any, *, reset: bool, allow_empty: bool = True) -> OuterProducts | Vectors:
+        """Return the samples, checked; touches nothing but ``n_features_in_`` and ``feature_shape_``."""
+        self._check_parameters()
+        samples = check_samples(self, X, reset=reset, allow_empty=allow_empty)
+        if self.init is not None:
+            init = np.asarray(self.init, dtype=float)
+            if init.shape != (self.n_components, samples.shape[1]) or not np.isfinite(init).all():
+                expected = (self.n_components, samples.shape[1])
+                raise ValueError(f"init has shape {init.shape}; expected finite numbers of shape {expected}")
+        return samples
+
+    def _check_parameters(self) -> None:
+        check_counts(n_components=self.n_components, n_passes=self.n_passes, max_sweeps=self.max_sweeps)
+        if self.warm_up is not None:
+            check_counts(warm_up=self.warm_up)
+        if not 0 < self.forgetting <= 1:
+            raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
+        if not 0 < self.init_strength < math.inf:
+            raise ValueError(f"init_strength is {self.init_strength!r}; expected a positive number")
+
+    def _learn(self, samples: Any, *, outputs: bool = False) -> Any:
+        if hasattr(self, "_state"):
+            return self._advance(self._state, samples.astype(self._state.dtype))
+        if len(samples) == 0:
+            return np.zeros((0, self.n_components))
+        lit = to_numpy(samples.norms()) > 0  # samples of norm 0 do not count, here as later
+        new = samples[np.flatnonzero(lit)]  # a copy: the caller may reuse the memory
+        self._waiting = [*getattr(self, "_waiting", []), new]
+        self.__dict__.pop("_provisional", None)
+        n_waiting = sum(map(len, self._waiting))
+        if n_waiting >= max(self._warm_up(samples), 1):
+            self._state, theta = self._replay()
+            self._waiting = []
+        elif outputs:
+            theta = self._replay()[1]
+        else:
+            return None
+        responses = np.zeros((len(samples), self.n_components), dtype=theta.dtype)
+        responses[lit] = theta[n_waiting - len(new) :]
+        return responses
+
+    def _replay(self) -> tuple[State, np.ndarray]:
+        """Start from the waiting samples, then learn from them in order."""
+        samples = type(self._waiting[0]).concatenate(self._waiting)
+        state = self._start(samples)
+        return state, self._advance(state, samples)
+
+    def _start(self, samples: Any) -> State:
+        def like(array: Any) -> Any:
+            return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
+
+        if self.init is not None:
+            shape = (self.n_components, *samples.feature_shape)
+            S = like(np.asarray(self.init, dtype=float).reshape(shape) * self.init_strength)
+            return State(S, np.eye(self.n_components) * self.init_strength, samples.xp, samples.dtype)
+        first = samples[: self._warm_up(samples)]
+        theta = warm_start(first.to_numpy(), self.n_components, nonnegative=self._nonnegative)
+        return State(first.accumulate(like(theta)), theta.T @ theta, samples.xp, samples.dtype)
+
+    def _warm_up(self, samples: Any) -> int:
+        """Return the number of samples to start from."""
+        if self.init is not None:
+            return 0
+        return self.warm_up or warm_up_length(samples.shape[1], sum(samples.feature_shape))
+
+    def _advance(self, state: State, samples: Any) -> np.ndarray:
+        theta, unsolved = state.advance(
+            samples, forgetting=self.forgetting, nonnegative=self._nonnegative, max_sweeps=self.max_sweeps
+        )
+        self._warn_of(unsolved, len(samples))
+        return theta
+
+    def _warn_of(self, unsolved: int, n: int) -> None:
+        if unsolved:
+            warnings.warn(
+                f"the outputs of {unsolved} of {n} samples did not converge in {self.max_sweeps} sweeps; "
+                "raise max_sweeps",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # -- what was learned ----------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state") or bool(getattr(self, "_waiting", []))
+
+    def _settled(self) -> State:
+        """Return the state, or while the warm-up is incomplete the one of a start from what there is."""
+        check_is_fitted(self)
+        if hasattr(self, "_state"):
+            return self._state
+        if not hasattr(self, "_provisional"):
+            self._provisional = self._replay()[0]
+        return self._provisional
+
+    @property
+    def S_(self) -> np.ndarray:
+        """Correlations of outputs with inputs, shape (n_components, *feature_shape)."""
+        return to_numpy(self._settled().S).copy()
+
+    @property
+    def R_(self) -> np.ndarray:
+        """Correlations of outputs, shape (n_components, n_components)."""
+        return self._settled().R.copy()
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Samples learned from, those of norm zero not counted."""
+        return self._settled().n_samples_seen
+
+    @property
+    def W_(self) -> np.ndarray:
+        """Feedforward synapses (Eq. 16), shape (n_components, n_features); 0 for dead units."""
+        return self._settled().W
+
+    @property
+    def M_(self) -> np.ndarray:
+        """Lateral synapses (Eq. 17), shape (n_components, n_components), with a zero diagonal."""
+        return self._settled().M
+
+    @property
+    def dead_units_(self) -> np.ndarray:
+        """Units that have never been active, shape (n_dead,)."""
+        return np.flatnonzero(np.diag(self.R_) == 0)
+
+    @property
+    def generators_(self) -> np.ndarray:
+        """Learned filters as matrices, shape (n_components, n_u, n_v): row i weights onto the change at pixel i.
+
+        Raises
+        ------
+        AttributeError
+            After learning from plain vectors.
+        """
+        return generators_of(self, self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+
+def pack(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the numbers and arrays that a network of outer products goes on from, with the parameters it has."""
+    if hasattr(network, "_state"):
+        state = network._state
+        numbers = {"dtype": str(np.dtype(state.dtype)), "n_samples_seen": state.n_samples_seen}
+        return numbers, {"S": to_numpy(state.S), "R": state.R}
+    numbers = {"dtype": None, "n_samples_seen": 0}
+    if not getattr(network, "_waiting", []):
+        return numbers, {}
+    chi = OuterProducts.concatenate(network._waiting)
+    return numbers, {"u": chi.u, "v": chi.v}
+
+
+def unpack(network: Any, numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Let a network that has seen nothing go on from what :func:`pack` returned."""
+    if "S" in arrays:
+        S = arrays["S"]
+        network._state = State(S, arrays["R"], array_namespace(S), np.dtype(numbers["dtype"]))
+        network._state.n_samples_seen = numbers["n_samples_seen"]
+        shape = S.shape[1:]
+    elif "u" in arrays:
+        chi = OuterProducts(arrays["u"], arrays["v"])
+        network._waiting = [chi]
+        shape = chi.feature_shape
+    else:
+        return
+    network.feature_shape_ = tuple(int(s) for s in shape)
+    network.n_features_in_ = int(np.prod(shape))

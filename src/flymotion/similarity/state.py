@@ -1,0 +1,179 @@
+r"""The state of similarity matching: two sums, all that a network has learned.
+
+Eqs. 15-18 of Bahroun et al. 2019 are one recursion on two sufficient statistics of the samples ``chi`` and outputs
+``theta``:
+
+=========================================  ===================================================================
+``S = sum theta chi'``, (K, *feature)      correlations of outputs with inputs
+``R = sum theta theta'``, (K, K)           correlations of outputs, float64
+``W = S / diag(R)``                        feedforward synapses, Eq. 16
+``M = R / diag(R)`` off the diagonal       lateral synapses, Eq. 17
+``That = diag(R)``                         Eq. 18
+SM: ``R theta = S chi``                    Eq. 15, left
+NSM: nonnegative least squares of the same  Eq. 15, right
+=========================================  ===================================================================
+
+With a forgetting factor l < 1 both sums decay by l a sample, and the same recursion is the rule of Section 1.1 (Eqs. 5
+and 6) at the constant rate ``eta = 1 - l``. A sample of norm zero changes nothing, not even by forgetting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from threadpoolctl import ThreadpoolController
+
+from flymotion.similarity.vectors import to_numpy
+
+__all__ = ["State", "block_size"]
+
+RESPONSES = 512
+"""Samples answered at a time."""
+
+FLOOR = 1e-9
+"""Share of R's trace under which a unit stops forgetting."""
+
+UNEXPLAINED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+"""Share of a sample's squared norm that counts as a new direction, by precision."""
+
+SMALL = 2048
+"""Entries of chi up to which learning sample by sample is faster than by matrix products."""
+
+THREADED = 2**14
+"""Entries of chi from which matrix products are worth more than one thread."""
+
+CACHED = 2**18
+"""Entries of the state that are added to at a time, so that they stay in the processor's cache."""
+
+VECTOR = 32
+"""Entries that the processor takes at a time."""
+
+
+class State:
+    """The sufficient statistics of one learner, advanced block by block.
+
+    Parameters
+    ----------
+    S : array, shape (K, *feature_shape)
+        Correlations of outputs with inputs, in the samples' library; kept in float64.
+    R : ndarray, shape (K, K)
+        Correlations of outputs; kept, and changed in place.
+    xp : module
+        The samples' array-API namespace.
+    dtype : dtype
+        Of the samples.
+    """
+
+    def __init__(self, S: Any, R: np.ndarray, xp: Any, dtype: Any) -> None:
+        self.dtype = dtype
+        self.S = xp.astype(S, xp.float64)  # wider than float32 samples, so that long streams do not stall
+        self.work = xp.astype(S, dtype, copy=False) if dtype != xp.float64 else self.S
+        self.R = R
+        self.n_samples_seen = 0
+
+    @property
+    def W(self) -> np.ndarray:
+        """Feedforward synapses, shape (K, n_features); 0 for dead units."""
+        return _over_diagonal(to_numpy(self.S).reshape(len(self.R), -1), self.R)  # Eq. 16
+
+    @property
+    def M(self) -> np.ndarray:
+        """Lateral synapses, shape (K, K), with a zero diagonal."""
+        return _over_diagonal(self.R - np.diag(np.diag(self.R)), self.R)  # Eq. 17
+
+    def advance(self, samples: Any, *, forgetting: float, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
+        """Learn from samples; return the outputs as they were while learning, and how many did not converge."""
+        from flymotion.similarity.recursion import Rules
+
+        n_features = math.prod(self.S.shape[1:])
+        size = block_size(n_features)
+        learn = self._learn_in_features if n_features < size else self._learn
+        unexplained = UNEXPLAINED[np.dtype(str(self.dtype).rpartition(".")[2])]
+        rules = Rules(float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
+        outputs, unsolved = [np.zeros((0, len(self.R)), dtype=to_numpy(self.work[:0]).dtype)], 0
+        small = size <= n_features < THREADED
+        with _thread_pools().limit(limits=1, user_api="blas") if small else nullcontext():
+            for start in range(0, len(samples), size):
+                theta, (used, missed) = learn(samples[start : start + size], rules)
+                self.n_samples_seen += used
+                outputs.append(theta)
+                unsolved += missed
+        return np.concatenate(outputs), unsolved
+
+    def respond(self, samples: Any, *, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
+        """Return the outputs for samples, the state held still, and how many did not converge."""
+        from flymotion.similarity.recursion import respond
+
+        outputs, unsolved = np.zeros((len(samples), len(self.R)), dtype=to_numpy(self.work[:0]).dtype), 0
+        for rows in _blocks(len(samples)):
+            inputs = to_numpy(samples[rows].astype(self.dtype).project(self.work))
+            outputs[rows], missed = respond(inputs, self.R, nonnegative, max_sweeps)
+            unsolved += missed
+        return outputs, unsolved
+
+    def captured(self, samples: Any, theta: np.ndarray) -> float:
+        """Return the similarity that outputs capture: Eq. 12's objective taken from its value at outputs of 0."""
+        S = np.zeros(self.S.shape)
+        for rows in _blocks(len(samples)):
+            S += to_numpy(samples[rows].astype(self.dtype).accumulate(self._like(theta[rows], self.dtype)))
+        R = theta.T.astype(np.float64) @ theta
+        return float((2 * (S**2).sum() - (R**2).sum()) / len(theta) ** 2)  # Eqs. 12, 14
+
+    def _learn(self, block: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
+        from flymotion.similarity.recursion import recurse
+
+        P, G = to_numpy(block.project(self.work)), to_numpy(block.gram())
+        theta, D, gain, counts = recurse(P, G, self.R, rules)
+        step = max(1, CACHED // math.prod(self.S.shape[1:]))
+        for units in (slice(a, a + step) for a in range(0, len(D), step)):
+            self._add(units, gain[units], block.accumulate(self._like(D[units], self.dtype).T))
+        return theta, counts
+
+    def _learn_in_features(self, block: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
+        from flymotion.similarity.recursion import recurse_in_features
+
+        u, v = (np.require(to_numpy(factor), requirements=["C", "W"]) for factor in block.factors())
+        S = to_numpy(self.work).reshape(len(self.R), -1)
+        n_features = S.shape[1]
+        padded = np.pad(S, ((0, 0), (0, -n_features % VECTOR)))
+        theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
+        self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), self.dtype))
+        return theta, counts
+
+    def _add(self, units: slice, gain: np.ndarray, change: Any) -> None:
+        if (gain != 1.0).any():
+            self.S[units] *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.S.dtype)
+        self.S[units] += change  # Eq. 16, times That
+        if self.work is not self.S:
+            self.work[units] = self.S[units]
+
+    def _like(self, array: np.ndarray, dtype: Any) -> Any:
+        if isinstance(self.S, np.ndarray):
+            return array
+        return array_namespace(self.S).asarray(array, dtype=dtype, device=self.S.device)
+
+
+def block_size(n_features: int) -> int:
+    """Return the samples of a block: more where the state is large, since adding to it is done once a block."""
+    return 4096 if n_features <= SMALL else min(max(128, 2 * math.isqrt(n_features)), 1024)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _over_diagonal(rows: np.ndarray, R: np.ndarray) -> np.ndarray:
+    diagonal = np.diag(R)[:, None]
+    return np.divide(rows, diagonal, out=np.zeros_like(rows), where=diagonal > 0)
+
+
+def _blocks(n_samples: int) -> Iterator[slice]:
+    """Yield the samples answered at a time."""
+    return (slice(start, start + RESPONSES) for start in range(0, n_samples, RESPONSES))

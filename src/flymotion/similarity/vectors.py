@@ -1,0 +1,93 @@
+"""Plain vectors, with the operations that product features have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
+
+__all__ = ["Vectors", "signed", "to_numpy"]
+
+
+class Vectors:
+    """Plain vectors, shape (n_samples, n_features), with the operations of outer products."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    @property
+    def xp(self) -> Any:
+        """The array-API namespace of the vectors."""
+        return array_namespace(self.x)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_samples, n_features)``."""
+        return (int(self.x.shape[0]), int(self.x.shape[1]))
+
+    @property
+    def feature_shape(self) -> tuple[int]:
+        """Shape of one sample."""
+        return (int(self.x.shape[1]),)
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the vectors."""
+        return self.x.dtype
+
+    @property
+    def device(self) -> Any:
+        """Where the vectors are."""
+        return device(self.x)
+
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+    def __getitem__(self, rows: Any) -> Vectors:
+        """Return the samples of these rows."""
+        return Vectors(self.x[rows])
+
+    def astype(self, dtype: Any) -> Vectors:
+        """Return the samples in another precision."""
+        return Vectors(self.xp.astype(self.x, dtype, copy=False))
+
+    def to_numpy(self) -> Vectors:
+        """Return the samples as a numpy array on the CPU."""
+        return Vectors(to_numpy(self.x))
+
+    @staticmethod
+    def concatenate(parts: list[Vectors]) -> Vectors:
+        """Join samples end to end."""
+        return Vectors(parts[0].xp.concat([p.x for p in parts]))
+
+    def project(self, filters: Any) -> Any:
+        """Inner products with filters, shape (K, n_features); returns shape (n_samples, K)."""
+        return self.x @ filters.T
+
+    def gram(self, other: Vectors | None = None) -> Any:
+        """Inner products of the samples with each other or with others; shape (n_samples, n_others)."""
+        return self.x @ (self if other is None else other).x.T
+
+    def accumulate(self, theta: Any) -> Any:
+        """Sum of ``theta_tk x_t`` over the samples, for theta (n_samples, K); returns shape (K, n_features)."""
+        return theta.T @ self.x
+
+    def norms(self) -> Any:
+        """Euclidean norm of each vector, shape (n_samples,)."""
+        return self.xp.sqrt(self.xp.vecdot(self.x, self.x))
+
+    def factors(self) -> tuple[Any, Any]:
+        """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
+        return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]
+
+
+def signed(rows: np.ndarray) -> np.ndarray:
+    """Return rows, shape (n_rows, m), with the signs that make the largest entry of each positive."""
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return rows * np.where(largest < 0, -1.0, 1.0)
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """Return any array as a numpy one, on the CPU."""
+    return array if is_numpy_array(array) else np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)

@@ -1,0 +1,69 @@
+"""Movies of many stimuli; of gratings that differ in phase only, at the cost of two."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from flymotion.stimuli import Drift, Part, Stimulus
+from flymotion.world.eyes import Eye
+from flymotion.world.scenes import Grating
+
+__all__ = ["rendered"]
+
+BATCH = 2**20
+"""Numbers that the movies shown at once may hold."""
+
+
+def rendered(shows: Iterable[list[Stimulus]], eye: Eye, spacing: float, dt: float) -> Iterator[np.ndarray]:
+    """Render what lasts equally long together, as much as a batch holds, in order; shape (n, n_frames, *eye.shape).
+
+    Stimuli come as lists, one a point of the design, of those that differ in phase or seed only.
+    """
+    for (n_frames, n), alike in itertools.groupby(shows, key=lambda show: (show[0].n_frames(dt), len(show))):
+        size = max(1, BATCH // max(1, n * n_frames * math.prod(eye.shape)))
+        while some := list(itertools.islice(alike, size)):
+            yield np.concatenate([_movies(show, eye, spacing, dt) for show in some])
+
+
+def _movies(show: list[Stimulus], eye: Eye, spacing: float, dt: float) -> np.ndarray:
+    r"""Render stimuli of one length, shape (n, n_frames, *eye.shape); what differs in the phase of gratings only, fast.
+
+    A grating of phase p is :math:`\cos(p)` times that of phase 0 plus :math:`\sin(p)` times that of phase
+    :math:`\pi / 2`, so two renderings do for all.
+    """
+    first, phases = show[0], _phases(show)
+    if phases is None:
+        return np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in show])
+    movies = np.full((len(show), first.n_frames(dt), *eye.shape), first.mean, dtype=float)
+    for part, angles in zip(first.parts, phases.T, strict=True):
+        both = [Stimulus((_at_phase(part, angle),), first.duration) for angle in (0.0, math.pi / 2)]
+        basis = np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in both])
+        movies += np.tensordot(np.stack([np.cos(angles), np.sin(angles)], axis=1), basis, 1)
+    return movies
+
+
+def _phases(show: list[Stimulus]) -> np.ndarray | None:
+    """Return the phases of stimuli that differ in nothing else, shape (n, n_parts); None of what is not so simple."""
+    if len(show) < 3 or not all(_is_plain(part) for stimulus in show for part in stimulus.parts):
+        return None
+    still = [[_at_phase(part, 0.0) for part in stimulus.parts] for stimulus in show]
+    what = [(stimulus.mean, [(p.scene, p.path) for p in parts]) for stimulus, parts in zip(show, still, strict=True)]
+    if not what[0][1] or any(other != what[0] for other in what):
+        return None
+    return np.array([[cast(Grating, part.scene).phase for part in stimulus.parts] for stimulus in show])
+
+
+def _is_plain(part: Part) -> bool:
+    """Whether a part is a grating of mean 0 that drifts or stands."""
+    moves = part.path is None or isinstance(part.path, Drift)
+    return moves and part.gain is None and isinstance(part.scene, Grating) and part.scene.mean == 0
+
+
+def _at_phase(part: Part, phase: float) -> Part:
+    return replace(part, scene=replace(cast(Grating, part.scene), phase=phase))

@@ -1,0 +1,138 @@
+"""How a detector is measured: what looks, at how many frames a second, and what is averaged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flymotion.detectors import Detector
+from flymotion.detectors.temporal import Delay, LowPass, Rectify
+from flymotion.tuning.provenance import brief
+from flymotion.world.eyes import Eye, Grid, acceptance_sigma
+
+__all__ = ["Setup", "dt_for", "eye_for"]
+
+MARGIN = 6
+"""Positions to either side of those whose mean is taken, that early vision has something to pool over."""
+
+LONGEST, FINEST = 1 / 200, 20
+"""Longest time between frames of an experiment [s], and into how many it may be divided."""
+
+
+def eye_for(detector: Detector, n_positions: int = 1) -> Grid:
+    """Return the smallest eye on which a detector has a row of so many positions, with the optics of its source."""
+    sigma = acceptance_sigma(detector.acceptance, detector.spacing)
+    width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
+    return Grid(int(height), int(width) + n_positions - 1, sigma)
+
+
+def dt_for(detector: Detector) -> float:
+    """Return a time between frames [s] at which a detector's filters are near those of continuous time.
+
+    The longest that is 5 ms divided by a whole number, 20 at most, so that the intervals of the classic stimuli are
+    whole frames; that is at most 1/32 of the shortest time constant of low-passes, and 1/64 of that of other filters,
+    which are off by more; and of which pure delays are whole multiples, if there is one. A low-pass that is sampled
+    lags half a frame less, so a correlator's mean is off by about dt / (2 tau).
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt, shared_non_delay
+    >>> dt_for(hassenstein_reichardt()), dt_for(shared_non_delay())  # 150 ms, 20 ms
+    (0.0025, 0.0003125)
+    """
+    steps = [step for chain in detector.arms.values() for step in chain]
+    finest = [
+        step.tau / (32 if isinstance(step, LowPass) else 64)
+        for step in steps
+        if not isinstance(step, (Delay, Rectify)) and hasattr(step, "tau")
+    ]
+    least = min(FINEST, math.ceil(LONGEST / min(finest, default=LONGEST) - 1e-9))
+    delays = [step.tau for step in steps if isinstance(step, Delay)]
+    whole = (n for n in range(max(1, least), FINEST + 1) if all(_is_whole(n * tau / LONGEST) for tau in delays))
+    return LONGEST / next(whole, max(1, least))
+
+
+def _is_whole(number: float) -> bool:
+    return round(number) >= 1 and abs(number - round(number)) < 1e-6
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a detector is measured: the options of :func:`flymotion.tuning.tune`.
+
+    Parameters
+    ----------
+    dt : float
+        Time between frames [s].
+    settle : float
+        Start of every stimulus that is left out of the mean [s].
+    repeats : int
+        Phases, evenly spaced, of a stimulus that has a ``phase``; or seeds of one that has a ``random_state``.
+    eye : Eye, optional
+        What looks, ``detector.spacing`` degrees between pixels, and the mean over all its positions is taken. By
+        default :func:`eye_for` the detector; with early vision six positions wider to either side, those being seen
+        but not in the mean, so that what pools over pixels has a neighbourhood.
+    direction : float
+        The detector's preferred direction [deg].
+    n_positions : int
+        Positions in a row whose mean is taken, where no eye is given.
+    early_vision : transformer, optional
+        Made to work on frames, shape (n_frames, n_pixels), before the detector sees them, such as those of
+        :mod:`flymotion.photoreceptors`, in a pipeline or not. One that is not fitted is copied and fitted on an even
+        field of the mean luminance; one that learns from scenes, such as whitening, has to be fitted before.
+    mean : float, optional
+        Mean luminance that contrasts are added to: 1 for early vision that needs luminances. By default the
+        stimulus's own, which is 0 as stimuli are made.
+    keep_time : bool
+        Whether to keep the course of time too.
+
+    Raises
+    ------
+    ValueError
+        No time between frames, a time to settle below 0, or no repeats.
+    """
+
+    dt: float = 1e-3
+    settle: float = 1.0
+    repeats: int = 8
+    eye: Eye | None = None
+    direction: float = 0.0
+    n_positions: int = 1
+    early_vision: Any = None
+    mean: float | None = None
+    keep_time: bool = False
+
+    def __post_init__(self) -> None:
+        if not (0 < self.dt < math.inf and 0 <= self.settle < math.inf and self.repeats >= 1):
+            raise ValueError(
+                f"dt is {self.dt}, settle {self.settle} and repeats {self.repeats}; expected finite times [s], dt "
+                "above 0 and settle not below, and 1 repeat or more"
+            )
+
+    @property
+    def n_settled(self) -> int:
+        """Frames at the start that are left out of the mean."""
+        return round(self.settle / self.dt)
+
+    @property
+    def margin(self) -> int:
+        """Positions to either side that are seen and not in the mean."""
+        return 0 if self.early_vision is None or self.eye is not None else MARGIN
+
+    def eye_of(self, detector: Detector) -> Eye:
+        """Return what looks."""
+        return eye_for(detector, self.n_positions + 2 * self.margin) if self.eye is None else self.eye
+
+    def attributes(self, detector: Detector) -> dict[str, Any]:
+        """Return what results say of it."""
+        return {
+            "dt": self.dt,
+            "settle": self.settle,
+            "repeats": self.repeats,
+            "detector_direction": float(self.direction),
+            "eye": brief(self.eye_of(detector)),
+            "mean": "as the stimulus" if self.mean is None else float(self.mean),
+        }

@@ -1,0 +1,538 @@
+"""Documented shapes are executed: what a docstring says that an array's shape is, a call of the function shows.
+
+Of every public function, method and property of the rooms up to ``tuning`` that returns arrays. A shape is read off the
+section Returns, or else off the end of the docstring's first paragraph. In it ``...`` and ``*pixels`` stand for any
+number of axes, and axes in brackets are there where the call says how long they are. The file is as long as its table.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from functools import cache
+from itertools import cycle
+
+import numpy as np
+import pytest
+
+import flymotion
+from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.detectors import Taps, along, three_pixel
+from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
+from flymotion.frames import FramePairs, as_frames
+from flymotion.generators import Generators, Operators, cosine, derivative_operator
+from flymotion.generators.analytic import interior
+from flymotion.generators.flows import implied_flow, mean_filters
+from flymotion.generators.optics_map import motion_map
+from flymotion.generators.quadratic_forms import probability_positive
+from flymotion.generators.theory import population
+from flymotion.learner.corpus import guise, worthwhile
+from flymotion.learner.sources import load_photographs
+from flymotion.learner.video_noise import Moments, whitening
+from flymotion.photoreceptors import DivisiveNormalization, OnOff, WeberContrast, ZCAWhitening
+from flymotion.similarity import initialisation, optima, samples
+from flymotion.similarity.features import OuterProducts, Vectors
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
+from flymotion.stimuli.paths import across
+from flymotion.tuning.early import seen
+from flymotion.tuning.measures import round_the_circle
+from flymotion.tuning.phases import rendered
+from flymotion.video import read_movie
+from flymotion.video.edits import thumbnail
+from flymotion.video.luminance import area_averages, area_sums, luminance
+from flymotion.video.reader import Grey
+from flymotion.video.viewing import contrasts, random_pairs, speeds, view
+from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
+from flymotion.world.scenes import (
+    Bar,
+    Dot,
+    Edge,
+    ExponentialNoise,
+    Grating,
+    SmoothNoise,
+    SphericalNoise,
+    SquareGrating,
+    exponential_covariance,
+)
+from flymotion.world.scenes.scene import as_covariances, as_luminance
+
+ROOMS = {
+    *("frames", "world", "video", "photoreceptors", "stimuli"),
+    *("similarity", "generators", "learner", "detectors", "tuning"),
+}
+
+
+# What there is to call
+
+
+def exports():
+    """All that modules of the rooms export."""
+    for info in pkgutil.walk_packages(flymotion.__path__, "flymotion."):
+        if info.name.split(".")[1] in ROOMS:
+            module = importlib.import_module(info.name)
+            yield from (getattr(module, name) for name in module.__all__)
+
+
+def public_functions():
+    """Functions, methods and properties by their qualified names."""
+    return {name: function for thing in exports() for name, function in functions_of(thing).items()}
+
+
+def functions_of(thing):
+    if not inspect.isclass(thing):
+        return {thing.__qualname__: thing} if inspect.isfunction(thing) else {}
+    if getattr(thing, "_is_protocol", False):  # has nothing to run: the classes that follow it are run
+        return {}
+    members = (inspect.getattr_static(thing, name) for name in dir(thing) if is_public(name))
+    functions = (next((f for f in inside(m) if inspect.isfunction(f)), None) for m in members)
+    return {f.__qualname__: f for f in functions if f is not None and f.__module__.startswith("flymotion.")}
+
+
+def is_public(name):
+    return name == "__call__" or not name.startswith("_")
+
+
+def inside(member):
+    """A member of a class, and the function in a property, cached property or static method."""
+    return member, *(getattr(member, name, None) for name in ("fget", "func", "__func__"))
+
+
+def returns_arrays(function):
+    annotation = str(function.__annotations__.get("return", ""))
+    if annotation in ("Any", "tuple[Any, Any]"):  # arrays of any library, if their shapes are told
+        return documented(function) != []
+    return "ndarray" in annotation and not annotation.startswith("Callable")
+
+
+# What the docstrings say
+
+SHAPE = r"\((?:[^()]|\([^()]*\))*\)"
+
+
+def section(thing, title):
+    """A section of a docstring; empty if there is none."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=\n\n\w+\n-|\Z)", inspect.getdoc(thing) or "", re.DOTALL | re.MULTILINE)
+    return found[1] if found else ""
+
+
+def shapes_in(text):
+    pairs = re.findall(rf"shapes? ({SHAPE})(?: and ({SHAPE}))?", text)
+    return [shape for pair in pairs for shape in pair if shape]
+
+
+def attributes(kind):
+    """Shapes of a class's attributes, as its docstring writes them, by name."""
+    lines = re.findall(r"^(\w[\w, ]*) : (.*)$", section(kind, "Attributes"), re.MULTILINE)
+    told = [(names.split(", "), shapes_in(what)) for names, what in lines]
+    return {name: shape for names, shapes in told if shapes for name, shape in zip(names, cycle(shapes), strict=False)}
+
+
+def documented(function):
+    """Shapes of what a function returns, as its docstring writes them."""
+    returned = section(function, "Returns")
+    text = returned or (inspect.getdoc(function) or "").split("\n\n")[0]
+    shapes = shapes_in(text)
+    return shapes if returned or "shapes" in text or "tuple" in str(function.__annotations__["return"]) else shapes[-1:]
+
+
+def expected(shape, sizes):
+    """The shape that a docstring says, for axes of these sizes."""
+    optional = re.findall(r"\[, (\w+)\]", shape)
+    for name in optional:
+        shape = shape.replace(f"[, {name}]", f", {name}" if name in sizes else "")
+    axes = [axis.strip() for axis in shape[1:-1].split(",") if axis.strip()]
+    return tuple(length for axis in axes for length in lengths(axis, sizes))
+
+
+def lengths(axis, sizes):
+    if axis == "..." or axis.startswith("*"):
+        return sizes[axis.lstrip("*")]
+    formula = re.sub(r"^(\d) (?=\w)", r"\1 * ", axis.replace("^", "**"))
+    return (eval(formula, {}, sizes),)
+
+
+# How to call it
+
+
+@cache
+def movie(n_frames=7, height=20, width=26):
+    """A texture that moves right by half a pixel a frame, float32."""
+    texture = SmoothNoise(2.0, ndim=2, random_state=0)
+    return render(texture, Grid(height, width), -0.5 * np.arange(n_frames)[:, None] * [1.0, 0.0]).astype(np.float32)
+
+
+@cache
+def products():
+    rng = np.random.default_rng(0)
+    return OuterProducts(rng.standard_normal((30, 2, 4)), rng.standard_normal((30, 2, 3)))
+
+
+@cache
+def vectors():
+    return Vectors(np.random.default_rng(0).standard_normal((30, 12)))
+
+
+@cache
+def network(kind=SimilarityMatching):
+    return kind(2, warm_up=20).fit(products())
+
+
+@cache
+def learned():
+    """A learner of motion in the plane; 4 detectors of patches of 25 pixels."""
+    scene = SmoothNoise(1.5, ndim=2, random_state=0)
+    batch = flymotion.sample_pairs(scene, Grid(5, 5), Translation(0.5), 3000, random_state=0)
+    return MotionLearner(4, patch=5, warm_up=1000, random_state=0).fit(batch)
+
+
+@cache
+def operators():
+    """Two translations of a grid of 4 x 5 pixels."""
+    return Operators(np.stack([derivative_operator(Grid(4, 5), v) for v in ((1.0, 0.0), (0.0, 1.0))]), Grid(4, 5))
+
+
+@cache
+def filters():
+    """Three filters of a hexagon of 19 pixels."""
+    return Generators(np.random.default_rng(0).standard_normal((3, 19, 19)), Hexagon(2))
+
+
+@cache
+def moments():
+    matrices = np.random.default_rng(0).standard_normal((3, 30, 9))
+    C, D, G = (m.T @ m for m in matrices)
+    return Moments(C, D, G, 30)
+
+
+@cache
+def line_population():
+    return population(exponential_covariance(3.0, 0.5), Line(4), Translation(0.2, ndim=1))
+
+
+def taps():
+    return Taps({"arm": np.zeros((2, 7, 12))}, np.zeros((5, 3), dtype=int), -1, 0.01)
+
+
+def points(n, ndim):
+    return np.random.default_rng(0).uniform(1, 2, (n, 8, ndim))
+
+
+TIMES = np.arange(7) * 0.1
+PATCHES = np.random.default_rng(0).standard_normal((2, 11, 5, 5)).astype(np.float32)
+THETA = np.random.default_rng(0).uniform(size=(30, 2))
+SAMPLED = {"...": (6, 8)}
+FRAMES = {"n_frames": 7, "height": 20, "width": 26}
+NETWORK = {
+    "n_components": 2,
+    "n_samples": 30,
+    "n_features": 12,
+    "n_dead": 0,
+    "n_u": 4,
+    "n_v": 3,
+    "feature_shape": (4, 3),
+}
+SHIFTS = {"...": (6,), "n": 4, "p": 1}
+
+CALLS = {
+    # frames and world
+    "as_frames": (lambda: as_frames(np.zeros((7, 3, 4), dtype=int)), {"n_frames": 7, "pixels": (3, 4)}),
+    "unit_vector": (lambda: unit_vector(30.0), {"ndim": 2}),
+    "Line.positions": (lambda: Line(9).positions, {"n": 9}),
+    "Line.neighbours": (lambda: Line(9).neighbours, {"n_links": 8}),
+    "Grid.positions": (lambda: Grid(3, 5).positions, {"height": 3, "width": 5}),
+    "Grid.neighbours": (lambda: Grid(3, 5).neighbours, {"n_links": 2 * 5 + 3 * 4}),
+    "Hexagon.positions": (lambda: Hexagon(2).positions, {"n_pixels": 19}),
+    "Hexagon.axial": (lambda: Hexagon(2).axial, {"n_pixels": 19}),
+    "Hexagon.neighbours": (lambda: Hexagon(1).neighbours, {"n_links": 12}),
+    "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
+    "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
+    "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),
+    "Motion.quadrature": (lambda: Translation(1.0).quadrature(5), {"m": 5 * 4, "n_parameters": 2}),
+    "Motion.maps": (lambda: Translation(1.0).maps(np.zeros((6, 8, 2))), {**SAMPLED, "ndim": 2}),
+    "Motion.flow": (
+        lambda: Translation(1.0).flow(Grid(3, 5).positions),
+        {"n_parameters": 2, "n_pixels": 15, "ndim": 2},
+    ),
+    "Motion.largest": (lambda: SelfTranslation(0.1).largest, {"n_ways": 6, "n_parameters": 3}),
+    "render": (
+        lambda: render(Grating(9.0, ndim=2), Grid(3, 5), np.zeros((7, 2))),
+        {"n_frames": 7, "eye.shape": (3, 5)},
+    ),
+    "Grating.extent": (lambda: Grating(9.0, ndim=1).extent, {"ndim": 1}),
+    "SquareGrating.extent": (lambda: SquareGrating(9.0, ndim=2).extent, {"ndim": 2}),
+    "Bar.extent": (lambda: Bar(2.0, ndim=1).extent, {"ndim": 1}),
+    "Edge.extent": (lambda: Edge(ndim=1).extent, {"ndim": 1}),
+    "Dot.extent": (lambda: Dot(2.0).extent, {}),
+    "Grating.sample": (lambda: Grating(9.0, ndim=2).sample(points(6, 2), 0.5), SAMPLED),
+    "SquareGrating.sample": (lambda: SquareGrating(9.0, ndim=2).sample(points(6, 2), 0.5), SAMPLED),
+    "Bar.sample": (lambda: Bar(2.0, ndim=1).sample(points(6, 1), 0.5), SAMPLED),
+    "Edge.sample": (lambda: Edge(ndim=2).sample(points(6, 2), 0.5), SAMPLED),
+    "Dot.sample": (lambda: Dot(2.0).sample(points(6, 2), 0.5), SAMPLED),
+    "FourierScene.sample": (lambda: SmoothNoise(2.0, ndim=2, random_state=0).sample(points(6, 2), 0.5), SAMPLED),
+    "ExponentialNoise.sample": (
+        lambda: ExponentialNoise(3.0, period=64.0, random_state=0).sample(points(6, 1), 0.5),
+        SAMPLED,
+    ),
+    "SphericalScene.sample": (
+        lambda: SphericalNoise(20.0, random_state=0).sample(np.full((6, 8, 3), 3**-0.5), 2.0),
+        SAMPLED,
+    ),
+    "SphericalScene.toward": (
+        lambda: SphericalNoise(20.0, random_state=0).toward(np.zeros(3), np.ones((6, 8, 3))),
+        SAMPLED,
+    ),
+    "as_luminance": (lambda: as_luminance(np.zeros((20, 26, 3))), FRAMES),
+    "as_covariances": (lambda: as_covariances(np.tile(np.eye(2), (6, 1, 1)), points(6, 2)), {"n": 6, "ndim": 2}),
+    # video
+    "read_movie": (lambda: read_movie(movie()), FRAMES),
+    "thumbnail": (lambda: thumbnail(movie()[0]), {"n_rows": 12, "n_columns": 16}),
+    "area_averages": (lambda: area_averages(movie(), 3), {**FRAMES, "scale": 3}),
+    "area_sums": (lambda: area_sums(movie()[0], 3), {**FRAMES, "scale": 3}),
+    "luminance": (lambda: luminance(Grey(movie()[0]), 3), {**FRAMES, "scale": 3}),
+    "view": (lambda: view(movie(), 3), {**FRAMES, "scale": 3}),
+    "contrasts": (lambda: contrasts(*PATCHES), {"n_pairs": 11}),
+    "speeds": (lambda: speeds(*PATCHES), {"n_pairs": 11}),
+    "random_pairs": (
+        lambda: random_pairs([movie()], 5, np.random.default_rng(0)),
+        {"n_patches": 6 * -(-20_000 // 6), "patch": 5},
+    ),
+    # photoreceptors and stimuli
+    "EarlyVision.transform": (
+        lambda: WeberContrast().fit_transform(np.ones((7, 12))),
+        {"n_samples": 7, "n_pixels": 12},
+    ),
+    "OnOff.get_feature_names_out": (lambda: OnOff().fit(np.ones((7, 12))).get_feature_names_out(), {"n_pixels": 12}),
+    "Cosine.__call__": (lambda: Cosine(1.0)(TIMES), {"n_frames": 7}),
+    "Window.__call__": (lambda: Window(0.2)(TIMES), {"n_frames": 7}),
+    "Table.__call__": (lambda: Table(np.arange(3.0), 0.1)(TIMES), {"n_frames": 7}),
+    "Stepped.__call__": (lambda: Stepped(Drift(5.0), 0.2)(TIMES), {"n_frames": 7, "...": (2,)}),
+    "Drift.__call__": (lambda: Drift(5.0)(TIMES), {"n_frames": 7}),
+    "Track.__call__": (lambda: Track(np.arange(3.0), 0.1)(TIMES), {"n_frames": 7}),
+    "Lives.__call__": (
+        lambda: Lives(np.array([0.0, 0.3]), np.ones((2, 2)), np.ones((2, 2)), 9.0)(TIMES),
+        {"n_frames": 7},
+    ),
+    "Turning.__call__": (lambda: Turning(30.0)(TIMES), {"n_frames": 7}),
+    "across": (lambda: across(30.0), {}),
+    "RandomBars.signs": (lambda: RandomBars(duration=0.2, extent=35.0).signs(), {"n_steps": 10, "n_bars": 7}),
+    "Part.frames": (lambda: plaid().parts[0].frames(Grid(3, 5), TIMES), {"n_frames": 7, "eye.shape": (3, 5)}),
+    "Stimulus.movie": (lambda: plaid(duration=0.7).movie(Grid(3, 5), 0.1), {"n_frames": 7, "eye.shape": (3, 5)}),
+    "Stimulus.stream": (
+        lambda: next(plaid().stream(Grid(3, 5), 0.1, block=7)),
+        {"n_frames": 7, "eye.shape": (3, 5)},
+    ),
+    # similarity
+    "OuterProducts.factors": (lambda: products().factors(), {"n_samples": 30, "r": 2, "n_u": 4, "n_v": 3}),
+    "OuterProducts.project": (lambda: products().project(np.zeros((2, 4, 3))), {"n_samples": 30, "K": 2}),
+    "OuterProducts.gram": (lambda: products().gram(products()[:5]), {"n_samples": 30, "n_others": 5}),
+    "OuterProducts.accumulate": (lambda: products().accumulate(THETA), {"K": 2, "n_u": 4, "n_v": 3}),
+    "OuterProducts.norms": (lambda: products().norms(), {"n_samples": 30}),
+    "OuterProducts.dense": (lambda: products().dense(), {"n_samples": 30, "n_u": 4, "n_v": 3}),
+    "Vectors.factors": (lambda: vectors().factors(), {"n_samples": 30, "n_features": 12}),
+    "Vectors.project": (lambda: vectors().project(np.zeros((2, 12))), {"n_samples": 30, "K": 2}),
+    "Vectors.gram": (lambda: vectors().gram(vectors()[:5]), {"n_samples": 30, "n_others": 5}),
+    "Vectors.accumulate": (lambda: vectors().accumulate(THETA), {"K": 2, "n_features": 12}),
+    "Vectors.norms": (lambda: vectors().norms(), {"n_samples": 30}),
+    "project": (lambda: samples.project(products(), np.zeros((2, 12))), {"n_samples": 30, "K": 2}),
+    "accumulate": (lambda: samples.accumulate(products(), THETA), {"K": 2, "n_features": 12}),
+    "generators_of": (
+        lambda: samples.generators_of(OuterProductPCA(2).fit(products()), np.zeros((5, 12))),
+        {"K": 5, "n_u": 4, "n_v": 3},
+    ),
+    "sparsest_rotation": (lambda: initialisation.sparsest_rotation(THETA), {"n_samples": 30, "m": 2}),
+    "warm_start": (
+        lambda: initialisation.warm_start(products(), 4, nonnegative=True),
+        {"n_samples": 30, "n_components": 4},
+    ),
+    "descend": (lambda: optima.descend(products().gram(), THETA), {"T": 30, "K": 2}),
+    "offline_sm": (lambda: optima.offline_sm(products().gram(), 2), {"T": 30, "K": 2}),
+    "optimal_synapses": (lambda: optima.optimal_synapses(THETA, products()), {"K": 2, "feature_shape": (4, 3)}),
+    "SimilarityMatching.components_": (lambda: network().components_, NETWORK),
+    "NonnegativeSimilarityMatching.components_": (lambda: network(NonnegativeSimilarityMatching).components_, NETWORK),
+    "OnlineNetwork.W_": (lambda: network().W_, NETWORK),
+    "OnlineNetwork.M_": (lambda: network().M_, NETWORK),
+    "OnlineNetwork.S_": (lambda: network().S_, NETWORK),
+    "OnlineNetwork.R_": (lambda: network().R_, NETWORK),
+    "OnlineNetwork.generators_": (lambda: network().generators_, NETWORK),
+    "OnlineNetwork.dead_units_": (lambda: network().dead_units_, NETWORK),
+    "OnlineNetwork.transform": (lambda: network().transform(products()), NETWORK),
+    "OnlineNetwork.partial_fit_transform": (
+        lambda: SimilarityMatching(2, warm_up=20).partial_fit_transform(products()),
+        NETWORK,
+    ),
+    "OuterProductPCA.transform": (
+        lambda: OuterProductPCA(2).fit(products()).transform(products()),
+        {"n_samples": 30, "n_components": 2},
+    ),
+    "OuterProductPCA.generators_": (
+        lambda: OuterProductPCA(2).fit(products()).generators_,
+        {"n_components": 2, "n_u": 4, "n_v": 3},
+    ),
+    "OuterProductKMeans.transform": (
+        lambda: OuterProductKMeans(5, random_state=0).fit(products()).transform(products()),
+        {"n_samples": 30, "n_clusters": 5},
+    ),
+    "OuterProductKMeans.predict": (
+        lambda: OuterProductKMeans(5, random_state=0).fit(products()).predict(products()),
+        {"n_samples": 30},
+    ),
+    "OuterProductKMeans.generators_": (
+        lambda: OuterProductKMeans(5, random_state=0).fit(products()).generators_,
+        {"n_clusters": 5, "n_u": 4, "n_v": 3},
+    ),
+    # generators
+    "cosine": (lambda: cosine(np.ones((6, 8, 3, 3)), np.ones((3, 3))), SAMPLED),
+    "derivative_operator": (lambda: derivative_operator(Grid(3, 5)), {"n_pixels": 15}),
+    "interior": (lambda: interior(Grid(5, 6), 1), {"n_pixels": 30}),
+    "Generators.cosines": (lambda: filters().cosines(np.ones((2, 19, 19))), {"n_components": 3, "m": 2}),
+    "Generators.antisymmetric_share": (lambda: filters().antisymmetric_share(), {"n_components": 3}),
+    "Generators.toeplitz_share": (lambda: filters().toeplitz_share(), {"n_components": 3}),
+    "Generators.locality": (lambda: filters().locality(), {"n_components": 3}),
+    "Generators.directions": (lambda: filters().directions(), {"n_components": 3}),
+    "Generators.rows": (lambda: filters().rows(), {"n_components": 3, "shape": (19,)}),
+    "Operators.apply": (
+        lambda: operators().apply(np.zeros((7, 4, 5)), [0.1, 0.2]),
+        {"n_frames": 7, "pixels": (4, 5)},
+    ),
+    "Operators.transform": (
+        lambda: operators().transform(np.zeros((7, 4, 5)), [0.1, 0.2]),
+        {"n_frames": 7, "pixels": (4, 5)},
+    ),
+    "Operators.estimate": (
+        lambda: operators().estimate(FramePairs(*PATCHES[:, :, :4])),
+        {"n_pairs": 11, "n_parameters": 2},
+    ),
+    "Operators.register": (
+        lambda: operators().register(FramePairs(*PATCHES[:, :, :4]), windows=[np.ones(20)], n_iterations=2),
+        {"n_pairs": 11, "n_parameters": 2},
+    ),
+    "Operators.windows": (
+        lambda: Operators(np.zeros((1, 81, 81)), Grid(9, 9)).windows()[0],
+        {"n_pixels": 81},
+    ),
+    "implied_flow": (lambda: implied_flow(filters()), {"n_components": 3, "n_pixels": 19, "ndim": 2}),
+    "mean_filters": (lambda: mean_filters(filters(), 1.0), {"n_components": 3, "n_offsets": 7, "ndim": 2}),
+    "probability_positive": (lambda: probability_positive(np.ones((6, 8, 3))), SAMPLED),
+    "MotionMap.motion_first": (
+        lambda: motion_map([0.4, 0.5, 0.6], [0.1, 0.5], n=4).motion_first,
+        {"n_sigmas": 3, "n_shifts": 2},
+    ),
+    "Population.frame_covariance": (lambda: line_population().frame_covariance(np.zeros((6, 1))), SHIFTS),
+    "Population.mean_given_step": (lambda: line_population().mean_given_step(np.zeros((6, 1))), SHIFTS),
+    "Population.mean_response": (lambda: line_population().mean_response(np.eye(4), np.zeros((6, 1))), SHIFTS),
+    "Population.second_moment": (lambda: line_population().second_moment, SHIFTS),
+    "Population.components": (lambda: line_population().components(3), {"n_components": 3, "n": 4}),
+    "Population.axis": (lambda: line_population().axis(np.eye(4, k=1) - np.eye(4, k=-1)), SHIFTS),
+    # learner
+    "guise": (lambda: guise(*PATCHES, np.arange(11)), {"n_pairs": 11, "patch": 5}),
+    "worthwhile": (lambda: worthwhile(*PATCHES, 0.1, np.eye(25)), {"n_pairs": 11}),
+    "load_photographs": (lambda: load_photographs(["bundled"])[0], {"height": 427, "width": 640}),
+    "Moments.noise": (lambda: moments().noise(), {"n": 9}),
+    "whitening": (lambda: whitening(moments()), {"n": 9}),
+    "MotionDetectors.transform": (lambda: learned().transform(movie()), {"n_pairs": 6, "n_components": 4}),
+    "MotionDetectors.predict": (lambda: learned().predict(movie()), {"n_pairs": 6, "n_parameters": 2}),
+    "MotionDetectors.ways_": (lambda: learned().ways_, {"n_components": 4, "n_parameters": 2}),
+    "MotionDetectors.directions_": (lambda: learned().directions_, {"n_components": 4}),
+    "MotionDetectors.gain_": (lambda: learned().gain_, {"n_components": 4}),
+    # detectors
+    "along": (lambda: along(-1, 3), {"n_taps": 5}),
+    "Detector.__call__": (
+        lambda: three_pixel()(np.zeros((2, 7, 3, 6)), 0.01, eye=Grid(3, 6), direction=[0.0, 180.0]),
+        {"...": (2,), "n_frames": 7, "n_positions": 12, "n_directions": 2},
+    ),
+    "Detector.positions": (lambda: three_pixel().positions(Grid(3, 6)), {"n_positions": 12}),
+    "Stream.push": (
+        lambda: three_pixel().stream(0.01, eye=Grid(3, 6)).push(np.zeros((7, 3, 6))),
+        {"...": (), "n_frames": 7, "n_positions": 12},
+    ),
+    "Taps.__call__": (lambda: taps()("arm", 1), {"...": (2,), "n_frames": 7, "n_positions": 5}),
+    "Taps.all": (lambda: taps().all("arm"), {"...": (2,), "n_frames": 7, "n_positions": 5, "n_taps": 3}),
+    "LowPass.coefficients": (lambda: LowPass(0.1).coefficients(0.01), {"order": 1}),
+    "HighPass.coefficients": (lambda: HighPass(0.1).coefficients(0.01), {"order": 1}),
+    "Gamma.coefficients": (lambda: Gamma(0.1).coefficients(0.01), {"order": 2}),
+    "GammaSlope.coefficients": (lambda: GammaSlope(0.1).coefficients(0.01), {"order": 2}),
+    "transfer": (lambda: transfer((LowPass(0.1),), np.ones((6, 8)), 0.01), SAMPLED),
+    "start": (lambda: start(LowPass(0.1), np.zeros((2, 12)), 0.01)[1], {"...": (2,), "n_pixels": 12}),
+    "filtered": (
+        lambda: filtered(LowPass(0.1), np.zeros((2, 7, 12)), start(LowPass(0.1), np.zeros((2, 12)), 0.01)[0], 0.01)[0],
+        {"...": (2,), "n_frames": 7, "n_pixels": 12},
+    ),
+    # tuning
+    "round_the_circle": (
+        lambda: round_the_circle(np.zeros((6, 8, 4)), [0, 90, 180, 270], np.arange(5)),
+        {**SAMPLED, "n": 5},
+    ),
+    "seen": (
+        lambda: seen(WeberContrast().fit(np.ones((1, 15))), np.ones((2, 7, 3, 5))),
+        {"n": 2, "n_frames": 7, "pixels": (3, 5)},
+    ),
+    "rendered": (
+        lambda: next(rendered([[plaid(duration=0.7)] * 2], Grid(3, 5), 5.0, 0.1)),
+        {"n": 2, "n_frames": 7, "eye.shape": (3, 5)},
+    ),
+}
+
+NOT_RUN: dict[str, str] = {}
+"""Functions that return arrays and are not run, and why."""
+
+
+ATTRIBUTES = {
+    "DivisiveNormalization": (
+        lambda: DivisiveNormalization(pool=1.0, eye=(12,)).fit(np.ones((7, 12))),
+        {"n_pixels": 12},
+    ),
+    "ZCAWhitening": (lambda: ZCAWhitening().fit(np.eye(12)), {"n_pixels": 12}),
+    "SimilarityMatching": (network, {"K": 2, **NETWORK}),
+    "NonnegativeSimilarityMatching": (lambda: network(NonnegativeSimilarityMatching), {"K": 2, **NETWORK}),
+    "OuterProductPCA": (lambda: OuterProductPCA(2).fit(products()), {"K": 2, **NETWORK}),
+    "OuterProductKMeans": (lambda: OuterProductKMeans(2, random_state=0).fit(products()), {"K": 2, **NETWORK}),
+    "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
+    "Moments": (moments, {"n": 9}),
+    "MotionLearner": (learned, {"n_components": 4, "n_parameters": 2}),
+}
+
+NOT_MADE = {
+    "GivenWhitening": "what it is given, test_learning.py",
+    "PatchStream": "needs a video, test_corpus.py",
+    "Probe": "what a learner's attributes come from",
+}
+"""Classes whose attributes have shapes and are not looked at, and why."""
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return {thing.__name__: thing for thing in exports() if inspect.isclass(thing) and attributes(thing)}
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return {name: function for name, function in public_functions().items() if returns_arrays(function)}
+
+
+def test_all_that_returns_arrays_is_run_or_has_a_reason(functions):
+    assert sorted(CALLS.keys() | NOT_RUN.keys()) == sorted(functions)
+
+
+def test_all_that_returns_arrays_says_their_shapes(functions):
+    assert [name for name, function in functions.items() if not documented(function)] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_shapes_are_as_documented(functions, name):
+    call, sizes = CALLS[name]
+    found, shapes = call(), documented(functions[name])
+    arrays = found if isinstance(found, tuple) else (found,)
+    said = [expected(shape, sizes) for shape in (shapes * len(arrays))[-len(arrays) :]]
+    assert [array.shape for array in arrays] == said
+
+
+def test_all_that_has_arrays_is_made_or_has_a_reason(kinds):
+    assert sorted(kinds.keys() - ATTRIBUTES.keys() - NOT_MADE.keys()) == []
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_have_the_shapes_that_are_documented(kinds, name):
+    make, sizes = ATTRIBUTES[name]
+    made, said = make(), attributes(kinds[name])
+    assert {key: getattr(made, key).shape for key in said} == {key: expected(said[key], sizes) for key in said}
