@@ -206,7 +206,7 @@ def survives(mutant: Mutant, copies: queue.SimpleQueue[Copy], timeout: float) ->
         noticed = copy.noticed(mutant, timeout)
     finally:
         copies.put(copy)
-    verdict = f"killed by {noticed}" if noticed else "SURVIVED"
+    verdict = f"killed by {noticed[:80]}" if noticed else "SURVIVED"
     print(f"{mutant}: {verdict} ({time.perf_counter() - began:.0f} s)", flush=True)
     return not noticed
 

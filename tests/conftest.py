@@ -48,6 +48,16 @@ def real_data():
     return find
 
 
+@pytest.fixture(scope="session")
+def real_panoramas(real_data):
+    """Panoramas of linear luminance."""
+    images = []
+    for path in sorted(real_data("panoramas").glob("*.npz")):
+        with np.load(path) as arrays:
+            images += arrays.values()
+    return images
+
+
 def factors(rank, n_samples, n, rng):
     shape = (n_samples, n) if rank == 1 else (n_samples, rank, n)
     return rng.standard_normal(shape) * np.linspace(1.5, 0.5, n)

@@ -1,7 +1,6 @@
 """Detectors learned from video beside recorded T4 and T5 (C30), and the videos made for it."""
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ from flymotion.video import open_movie, read_movie
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Grating
-
-VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
 
 SMALL = Config(n_seeds=1, n_pairs=20_000, wavelengths=(40.0,))
 
@@ -121,9 +118,7 @@ def test_a_film_has_the_sensor_s_noise_and_is_the_same_again(tmp_path, grating):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
-@pytest.mark.parametrize("name", ["realshort", "solidWhiteRight", "cockatoo"])
-def test_c30_holds_of_real_videos(name):
-    config = Config(n_seeds=5, videos=(str(VIDEOS / f"{name}.mp4"),))
+def test_c30_holds_of_real_videos(real_video):
+    config = Config(n_seeds=5, videos=(str(real_video),))
     rows = {row.id: row for row in cells.check(run(cells.work(config)), config)}
     assert rows["C30.correlation"].holds and rows["C30.half_width"].holds

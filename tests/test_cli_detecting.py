@@ -275,15 +275,18 @@ def shown_in_a_terminal(*arguments, seconds):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([30, 90, 0, 0], np.uint16).tobytes())
     look = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONIOENCODING": "utf-8"}
+    size = {"COLUMNS": "90", "LINES": "30"}
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child of what ignores it would ignore it too
     process = subprocess.Popen(
         [sys.executable, "-m", "flymotion", *map(str, arguments)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=os.environ | look,
+        env=os.environ | look | size,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where pytest runs in the background
     )
+    signal.signal(signal.SIGINT, before)
     os.close(theirs)
     parts = iter(lambda: read_some(ours), b"")
     shown = b""

@@ -6,10 +6,10 @@ import threading
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
+import skimage.data
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from scipy.ndimage import zoom
@@ -29,9 +29,6 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
 
-VIDEOS = Path(__file__).parents[2] / "shared" / "data" / "video"
-PANORAMAS = VIDEOS.parent / "panoramas" / "luminance_f16.npz"
-LARGE = ["cockatoo", "solidWhiteRight"]
 NEW = ["camera", "astronaut", "coffee", "chelsea", "coins", "rocket", "moon", "brick", "grass", "gravel"]
 CARDINALS = ["down", "left", "right", "up"]
 
@@ -87,8 +84,7 @@ def test_bundled_photographs_teach_the_four_directions():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_directions_are_right_on_photographs_never_trained_on(seed):
-    data = pytest.importorskip("skimage.data")
-    scenes = [photograph(getattr(data, name)(), pixels_per_spacing=1.0) for name in NEW]
+    scenes = [photograph(getattr(skimage.data, name)(), pixels_per_spacing=1.0) for name in NEW]
     pairs = FramePairs.concatenate(list(eye_movements(scenes, 7, 20_000, seed=1000 + seed)))
     learner = learn([BUNDLED], seed=seed)
     assert sorted(learner.labels_) == CARDINALS
@@ -168,10 +164,9 @@ def test_progress_is_told(write_images, make_movie):
     assert re.fullmatch(r"8\d,\d{3} pairs of patches learned, \d+% kept, \d+% right", told[-1][2])
 
 
-@pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
-@pytest.mark.parametrize("name", ["realshort", *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)])
-def test_real_videos_run_end_to_end(name):
-    learner = learn([VIDEOS / f"{name}.mp4"], n_pairs=2000)
+@pytest.mark.slow
+def test_real_videos_run_end_to_end(real_video):
+    learner = learn([real_video], n_pairs=2000)
     assert len(describe(learner)) == 4
     assert np.isfinite(learner.generators_.operators).all()
     assert learner.direction_accuracy_ > 0.25
@@ -314,13 +309,13 @@ def test_the_command_says_what_was_learned_from_and_warns(run, write_images, mov
 
 @pytest.fixture(scope="session")
 def taught():
-    """What ``flymotion learn`` makes of one shared video, nothing set but the seed."""
-    return cache(lambda name, seed: learn([VIDEOS / f"{name}.mp4"], seed=seed))
+    """What ``flymotion learn`` makes of one video, nothing set but the seed."""
+    return cache(lambda path, seed: learn([path], seed=seed))
 
 
 @pytest.fixture(scope="session")
-def unseen():
-    """Patches of photographs under simulated eye movements: of scikit-image's, or of twelve panoramas, log luminance.
+def unseen(real_panoramas):
+    """Patches of photographs under simulated eye movements: of scikit-image's, or of panoramas, log luminance.
 
     No setting was chosen on the panoramas.
     """
@@ -328,10 +323,8 @@ def unseen():
     @cache
     def images(name):
         if name == "photographs":
-            data = pytest.importorskip("skimage.data")
-            return [getattr(data, new)() for new in NEW]
-        with np.load(PANORAMAS) as panoramas:
-            bright = [panoramas[each].astype(float) for each in panoramas.files]
+            return [getattr(skimage.data, new)() for new in NEW]
+        bright = [image.astype(float) for image in real_panoramas]
         return [np.log(np.maximum(image, image[image > 0].min()))[64:192] for image in bright]  # within 45 deg of level
 
     def make(name, seed):
@@ -343,11 +336,11 @@ def unseen():
 
 @pytest.fixture(scope="session")
 def looks():
-    """Eight frames of a shared video, evenly spread over all of it, as seen at a scale."""
+    """Eight frames of a video, evenly spread over all of it, as seen at a scale."""
 
     @cache
-    def make(name, scale):
-        movie = open_movie(VIDEOS / f"{name}.mp4")
+    def make(path, scale):
+        movie = open_movie(path)
         every = max(1, movie.n_frames_estimate // 8)
         return [view(frame[None], scale)[0] for frame in list(movie)[::every]]
 
@@ -395,55 +388,49 @@ def registered(movie):
     return -np.array(shifts)[:, ::-1]
 
 
-real = pytest.mark.skipif(not VIDEOS.is_dir(), reason="the shared videos are not here")
-each_video = pytest.mark.parametrize("name", ["realshort", *LARGE])
 each_seed = pytest.mark.parametrize("seed", range(10))
 
 
-@real
 @pytest.mark.slow
 @each_seed
-@each_video
-def test_a_real_video_teaches_the_four_cardinal_directions(taught, name, seed):
-    learner = taught(name, seed)
+def test_a_real_video_teaches_the_four_cardinal_directions(taught, real_video, seed):
+    learner = taught(real_video, seed)
     off = np.abs((learner.directions_ + 45) % 90 - 45).max()
-    print(f"{name} {seed}: {off:.1f} deg off, held-out {learner.direction_accuracy_:.3f}, {learner.watched_[0]}")
+    held_out = learner.direction_accuracy_
+    print(f"{real_video.stem} {seed}: {off:.1f} deg off, held-out {held_out:.3f}, {learner.watched_[0]}")
     assert sorted(learner.labels_) == CARDINALS
     assert off < 15
 
 
-@real
 @pytest.mark.slow
 @each_seed
-@each_video
-def test_its_filters_are_the_optimal_ones_of_their_whitening(taught, looks, name, seed):
-    learner = taught(name, seed)
-    frames = looks(name, learner.scale_)
+def test_its_filters_are_the_optimal_ones_of_their_whitening(taught, looks, real_video, seed):
+    learner = taught(real_video, seed)
+    frames = looks(real_video, learner.scale_)
     least, of_chosen = (optimal_cosines(learner, frames, chosen=chosen).min() for chosen in (False, True))
-    print(f"{name} {seed}: least cosine {least:.3f}, with the operator of patches chosen for learning {of_chosen:.3f}")
+    print(f"{real_video.stem} {seed}: least cosine {least:.3f}, with the operator of chosen patches {of_chosen:.3f}")
     assert least > 0.75
     assert of_chosen > 0.75
 
 
-@real
 @pytest.mark.slow
 @each_seed
-@each_video
-def test_what_it_teaches_holds_for_photographs_never_seen(taught, unseen, name, seed):
+def test_what_it_teaches_holds_for_photographs_never_seen(taught, unseen, real_video, seed):
     photographs, panoramas = (
-        right_directions(taught(name, seed), unseen(which, seed)) for which in ("photographs", "panoramas")
+        right_directions(taught(real_video, seed), unseen(which, seed)) for which in ("photographs", "panoramas")
     )
-    print(f"{name} {seed}: photographs {photographs:.3f}, panoramas {panoramas:.3f}")
+    print(f"{real_video.stem} {seed}: photographs {photographs:.3f}, panoramas {panoramas:.3f}")
     assert photographs >= 0.90
     assert panoramas >= 0.90
 
 
-@real
 @pytest.mark.slow
 @each_seed
-def test_global_motion_of_a_real_video_is_that_of_registration(taught, seed):
-    movie = read_movie(VIDEOS / "realshort.mp4")
-    velocity, shifts = taught("realshort", seed).predict(movie), registered(movie)
+def test_global_motion_of_a_real_video_is_that_of_registration(real_data, taught, seed):
+    """Of one whose camera shakes, so that registration is sure of all of it."""
+    path = real_data("video", "realshort.mp4")
+    movie = read_movie(path)
+    velocity, shifts = taught(path, seed).predict(movie), registered(movie)
     correlations = np.array([np.corrcoef(velocity[:, axis], shifts[:, axis])[0, 1] for axis in (0, 1)])
     print(f"realshort {seed}: correlation of x {correlations[0]:.3f}, of y {correlations[1]:.3f}")
     assert (correlations > 0.9).all()

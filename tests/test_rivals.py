@@ -125,9 +125,7 @@ def test_best_of_ten_starts_is_as_good_as_that_of_scikit_learn(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_one_start_has_a_centre_in_each_of_five_far_clusters(seed):
     """k-means++ with a few candidates each time; samples at random would miss one in 96 % of starts."""
-    u = np.repeat(np.diag([1.0, 2.0, 3.0, 4.0, 5.0]), 40, axis=0) + 1e-3 * np.random.default_rng(0).standard_normal(
-        (200, 5)
-    )
+    u = np.repeat(np.arange(10.0, 15.0), 40)[:, None] + 1e-3 * np.random.default_rng(0).standard_normal((200, 1))
     model = OuterProductKMeans(5, n_init=1, random_state=seed).fit(OuterProducts(u, np.ones((200, 1))))
     assert np.unique(model.labels_[::40]).size == 5
 

@@ -315,11 +315,9 @@ def test_a_fly_sees_no_rings_around_the_sun():
 
 
 @pytest.mark.slow
-def test_a_fly_sees_no_rings_around_the_sun_of_real_panoramas(real_data):
-    for path in real_data("panoramas").glob("*.npz"):
-        with np.load(path) as images:
-            for name in images.files:
-                assert_seen_without_rings(images[name])
+def test_a_fly_sees_no_rings_around_the_sun_of_real_panoramas(real_panoramas):
+    for image in real_panoramas:
+        assert_seen_without_rings(image)
 
 
 # Depth

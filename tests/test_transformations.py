@@ -2,7 +2,6 @@
 
 import io
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,6 @@ from flymotion.similarity.features import OuterProducts
 from flymotion.world.eyes import FLY_SIGMA, Sphere
 from flymotion.world.motions import CARDINAL, Turn
 from flymotion.world.scenes import SphericalNoise, panorama
-
-PANORAMAS = Path(__file__).parents[2] / "shared" / "data" / "panoramas" / "luminance_f16.npz"
 
 QUICK = {module: module.Config(**module.QUICK) for module in (transformations, turns)}
 
@@ -160,11 +157,9 @@ def test_scenes_have_as_many_pairs_each_or_none_is_learned_from():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PANORAMAS.exists(), reason="the shared panoramas are not here")
-def test_roll_pitch_and_yaw_are_learned_in_real_scenes():
+def test_roll_pitch_and_yaw_are_learned_in_real_scenes(real_panoramas):
     """Twelve real panoramas, in log luminance; optics as wide, for the spacing of the pixels, as a fly's."""
-    with np.load(PANORAMAS) as images:
-        scenes = [panorama(images[name]) for name in images.files]
+    scenes = [panorama(image) for image in real_panoramas]
     spacing = math.degrees(math.sqrt(4 * math.pi / 120))
     eye, motion = Sphere.evenly(120, FLY_SIGMA * spacing), Turn(10.0)
     successes = []
