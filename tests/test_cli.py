@@ -14,10 +14,11 @@ from scipy.ndimage import gaussian_filter
 
 import flymotion
 from flymotion import claims
+from flymotion.claims import known_claims
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
 from flymotion.learner import saving
-from flymotion.video import VideoError
+from flymotion.video import Selection, VideoError
 
 
 @pytest.fixture
@@ -94,8 +95,9 @@ def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, wo
 def test_functions_and_commands_have_the_same_options(function, written):
     """An option is a parameter of the function, or of reading, with dashes; the command's own say what is written."""
     command = {option.name: option for option in main.commands[function.__name__].params}
-    mine, reading = (inspect.signature(each).parameters for each in (function, flymotion.open_movie))
-    assert command.keys() - mine.keys() - reading.keys() == written
+    mine = inspect.signature(function).parameters
+    reading = inspect.signature(flymotion.open_movie).parameters.keys() | inspect.signature(Selection).parameters.keys()
+    assert command.keys() - mine.keys() - reading == written
     assert mine.keys() - command.keys() <= {"progress", "reading", "dense"}
     for name, option in command.items():
         assert isinstance(option, click.Argument) or option.opts == [f"--{name.replace('_', '-')}"]
@@ -219,30 +221,54 @@ def test_the_shell_sees_the_exit_status_and_one_line(tmp_path):
 # Reproducing
 
 
-def test_reproduce_prints_a_table_of_claims(run, fake_reproduce, tmp_path):
-    calls = fake_reproduce(
+@pytest.fixture
+def five_claims(fake_reproduce):
+    return fake_reproduce(
         claim(),
+        claim("C1.far", 0.99, title="energy"),
         claim("C2.angle", 12.5, "<", 15.0),
         claim("C5.count", 10.0, "within", (9.5, 10.5)),
         claim("C8.speed", 3.25, "report", None, None),
         claim("C9.gone", None, "report", None, None),
     )
+
+
+def lines_by_name(out):
+    return {line.split()[0]: line for line in out.splitlines() if line.split()}
+
+
+def test_reproduce_prints_a_line_a_claim(run, five_claims, tmp_path):
     status, out, err = run("reproduce", "--out", tmp_path)
     assert (status, err) == (0, "")
-    rows = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    lines = lines_by_name(out)
     for id, words in {
-        "C1.cosine": ["cosine with the derivative", "0.9876", "> 0.9", "10", "holds"],
-        "C2.angle": ["12.5", "< 15", "holds"],
-        "C5.count": ["10", "within 9.5 .. 10.5", "holds"],
-        "C8.speed": ["3.25", "report"],
-        "C9.gone": [" - ", "report"],
+        "C1": [known_claims()["C1"], "cosine", "0.9876", "> 0.9", "holds"],
+        "C2": [known_claims()["C2"], "angle", "12.5", "< 15", "holds"],
+        "C5": ["count", "10", "within 9.5 .. 10.5", "holds"],
+        "C8": ["speed", "3.25", "report"],
+        "C9": ["gone", " - ", "report"],
     }.items():
-        assert [word for word in words if word not in rows[id]] == []
+        assert [word for word in words if word not in lines[id]] == []
+    assert "far" not in out
     assert f"{tmp_path / 'claims.json'}" in out
-    [((ids,), options)] = calls
+    [((ids,), options)] = five_claims
     assert ids is None
     assert options.pop("progress")(1, 2, "figure2") is None
-    assert options == {"full": False, "n_seeds": None, "videos": (), "out": tmp_path}
+    assert options == {"full": False, "out": tmp_path}
+
+
+def test_reproduce_prints_every_measure_if_asked_to(run, five_claims, tmp_path):
+    status, out, _ = run("reproduce", "-v", "--out", tmp_path, "--seeds", 3, "--video", "a.mp4")
+    assert status == 0
+    lines = lines_by_name(out)
+    for id, words in {
+        "C1.cosine": ["cosine with the derivative", "0.9876", "> 0.9", "10", "holds"],
+        "C1.far": ["energy", "0.99"],
+        "C9.gone": [" - ", "report"],
+    }.items():
+        assert [word for word in words if word not in lines[id]] == []
+    assert five_claims[0][1]["n_seeds"] == 3
+    assert five_claims[0][1]["videos"] == ("a.mp4",)
 
 
 def test_reproduce_passes_on_what_was_asked_for(run, fake_reproduce, tmp_path):
@@ -258,7 +284,7 @@ def test_a_claim_that_fails_makes_exit_status_1(run, fake_reproduce, tmp_path):
     status, out, err = run("reproduce", "--out", tmp_path)
     assert status == 1
     assert out.count("FAILS") == 2
-    assert err == "2 claim(s) miss their bound: C2.angle, C3.x\n"
+    assert err == "2 measure(s) miss their bound: C2.angle, C3.x\n"
 
 
 def test_an_unknown_claim_is_refused(run, tmp_path):
