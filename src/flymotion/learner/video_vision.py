@@ -175,7 +175,7 @@ class VideoVision:
         if self.streams:
             return self._chosen(self.streams[0], frames)
         self._put_by(frames.astype(np.float32))
-        return self._begun()
+        return self._choose_if_enough()
 
     def flush(self) -> Iterator[FramePairs]:
         """End a stream: yield what the pool holds.
@@ -186,7 +186,7 @@ class VideoVision:
             No pair of frames seen, or none with a pair of patches worth learning from.
         """
         if not self.streams and max((len(part.frames) for part in self.beginning), default=0) > 1:
-            yield from self._look_back(len(self.beginning))
+            yield from self._look_and_choose(len(self.beginning))
         if not self.seen.n_pairs or self.pool is None:
             raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
         yield from self.pool.flush()
@@ -216,25 +216,25 @@ class VideoVision:
                 parts[-1] = Part(np.concatenate([parts[-1].frames, frames[:room]]), parts[-1].cut)
                 frames = frames[room:]
 
-    def _begun(self) -> Iterator[FramePairs]:
+    def _choose_if_enough(self) -> Iterator[FramePairs]:
         """Look at the beginning, and choose from it, once there is enough of it."""
         lengths = [len(part.frames) for part in self.beginning]
         if lengths and lengths[-1] < BATCH:
             lengths.pop()  # it may go on
         enough = [total >= _most(self.pixels) for total in accumulate(lengths)]
-        return self._look_back(enough.index(True) + 1) if any(enough) else iter(())
+        return self._look_and_choose(enough.index(True) + 1) if any(enough) else iter(())
 
-    def _look_back(self, n_parts: int) -> Iterator[FramePairs]:
+    def _look_and_choose(self, n_parts: int) -> Iterator[FramePairs]:
         looked = survey([part.frames for part in self.beginning[:n_parts]], self.patch, self.seed)
         parts, self.beginning = self.beginning, []
-        self._begin_with([looked], ["frames"])
+        self._take_in([looked], ["frames"])
         [stream] = self.streams
         for part in parts:
             if part.cut:
                 stream.cut()
             yield from self._chosen(stream, part.frames)
 
-    def _begin_with(self, looked: Sequence[tuple[Survey, Moments]], names: Sequence[str]) -> None:
+    def _take_in(self, looked: Sequence[tuple[Survey, Moments]], names: Sequence[str]) -> None:
         Z = whitening(reduce(add, (moments for _, moments in looked)))
         streams = [
             PatchStream(survey, Z, self.patches_per_pair, self.seed + i, name)
@@ -261,7 +261,7 @@ class VideoVision:
         if self.streams:
             return [movie.batches(BATCH) for movie in movies]
         looked, opened = zip(*(_look(movie, self.patch, self.seed) for movie in movies), strict=True)
-        self._begin_with(looked, [movie.name for movie in movies])
+        self._take_in(looked, [movie.name for movie in movies])
         self.pixels = movies[0].shape
         return list(opened)
 
