@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "QUICK", "Approximation", "Config", "check", "figures", "gain", "interval", "work"]
 
-CLAIMS = {"C4": "three pixels approximate the filter, and tell direction better than two"}
+CLAIMS = {"C4": "three pixels stand for the filter, and tell more than two"}
 
 WORLD = WORLDS["L1"]
 

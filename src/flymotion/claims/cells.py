@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "QUICK", "Config", "Tuned", "check", "figures", "film", "hand_held", "work"]
 
-CLAIMS = {"C30": "detectors learned from video are tuned like T4, better than a rectified cosine"}
+CLAIMS = {"C30": "detectors learned from video are tuned like T4"}
 
 KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("down", 270.0)}
 """Subtypes of T4 and T5, and what they prefer [deg]."""

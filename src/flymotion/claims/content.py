@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "CLASSES", "QUICK", "Config", "Learned", "check", "figures", "losses", "photographed", "work"]
 
-CLAIMS = {"C9": "what one class of scenes teaches tells direction in all; adding units do not"}
+CLAIMS = {"C9": "one class of scenes teaches what serves all; adding does not"}
 
 WORLD = WORLDS["L2"]
 

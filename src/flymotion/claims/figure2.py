@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "antisymmetry", "check", "figures", "first_components", "opposites", "work"]
 
 CLAIMS = {
-    "C1": "SM learns what PCA finds; the first component is a derivative, antisymmetric",
-    "C2": "NSM's two units are opposite motion detectors, from every seed",
+    "C1": "SM learns PCA's components; the first is a derivative",
+    "C2": "NSM's two units are opposite motion detectors",
     "C3": "the filters are the same at every pixel",
     "C7": "SM's outputs change sign when time is reversed",
 }

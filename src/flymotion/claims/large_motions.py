@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "QUICK", "Bars", "Config", "check", "figures", "work"]
 
-CLAIMS = {"C11": "a learned generator turns images by its exponential, and follows large motions"}
+CLAIMS = {"C11": "a generator turns images, and follows large motions"}
 
 STEP = 10.0
 """Of the rotation of the bar [deg]."""

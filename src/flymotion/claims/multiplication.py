@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "QUICK", "STIMULI", "UNITS", "Config", "Shares", "check", "figures", "shares", "work"]
 
-CLAIMS = {"C31": "units that add multiply, too, by the nonlinearity of their output"}
+CLAIMS = {"C31": "units that add multiply, too, by their output nonlinearity"}
 
 DT = 0.02
 """Time between frames [s]."""

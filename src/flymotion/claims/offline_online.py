@@ -27,8 +27,8 @@ from flymotion.similarity.rivals import OuterProductPCA
 __all__ = ["CLAIMS", "QUICK", "Config", "Optimum", "Reconstruction", "check", "work"]
 
 CLAIMS = {
-    "C26": "the offline optimum is the eigensolution, and online SM comes near it",
-    "C35": "the min-max forms agree with the objective at its optimum",
+    "C26": "offline optima are eigensolutions; online SM comes near",
+    "C35": "the min-max forms agree with the objective",
 }
 
 KINDS = ("L1", "plain")

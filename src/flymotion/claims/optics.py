@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "QUICK", "Cell", "Config", "check", "figures", "work"]
 
-CLAIMS = {"C28": "where optics and shifts let each feature learn motion is as theory says"}
+CLAIMS = {"C28": "optics and shifts decide what is learned, as theory says"}
 
 FEATURES = {"change": "paper's feature, dx x'", "midpoint": "midpoint feature, dx (x + x_next)'/2"}
 

@@ -16,7 +16,7 @@ from flymotion.similarity.features import outer_products
 
 __all__ = ["CLAIMS", "QUICK", "Compared", "Config", "check", "work"]
 
-CLAIMS = {"C14": "the product features are the paper's, but for second order terms"}
+CLAIMS = {"C14": "the product features agree but for second order terms"}
 
 
 @dataclass(frozen=True)

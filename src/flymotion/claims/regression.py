@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "Errors", "Minimum", "change_snr", "check", "figures", "work"]
 
 CLAIMS = {
-    "C15": "the ridge regression has a closed form; for large penalties it is a correlation",
-    "C33": "in much noise a correlation is as good as the ridge regression",
+    "C15": "velocity by ridge regression is nearly a correlation",
+    "C33": "in much noise a correlation is as good as the ridge",
 }
 
 OPERATORS = ("central difference", "operator matched to the noise")

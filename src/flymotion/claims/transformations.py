@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "PLANES", "QUICK", "Config", "Plane", "check", "figures", "work"]
 
 CLAIMS = {
-    "C10": "rotations: NSM finds both senses, SM and PCA the one generator",
+    "C10": "rotations: NSM finds both senses, SM and PCA one generator",
     "C12": "a rotation's weights are local",
     "C13": "translations: NSM finds all four directions",
     "C29": "affine motions: NSM finds all twelve ways",
-    "C32": "generators of translation and rotation are antisymmetric, of zoom and shear not",
+    "C32": "translations and rotations are antisymmetric, zooms not",
 }
 
 SIGMA = 0.8

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "check", "figures", "work"]
 
 CLAIMS = {
-    "C16": "three-pixel detectors sum to what HRDs sum to, but for the boundary",
+    "C16": "three-pixel detectors sum to HRDs, but for the boundary",
     "C20": "a single three-pixel detector is no HRD",
 }
 

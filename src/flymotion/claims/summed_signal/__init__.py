@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "check", "figures", "work"]
 
 CLAIMS = {
-    "C17": "the summed signal is quadratic in contrast; normalised before, it saturates",
-    "C18": "one detector's output oscillates as in closed form, the sum does not",
-    "C19": "the summed signal is largest at a velocity proportional to the wavelength",
+    "C17": "summed signal: quadratic in contrast, saturates normalised",
+    "C18": "one detector oscillates as in closed form, the sum does not",
+    "C19": "the best velocity is proportional to the wavelength",
 }
 
 QUICK = {"n_seeds": 2}
