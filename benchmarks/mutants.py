@@ -33,7 +33,7 @@ TESTS = {
     "world/rendering": ["eyes_scenes_render", "elliptic_optics", "spherical_scenes"],
     "world/motions": ["motions", "theory", "elliptic_optics", "spherical_scenes"],
     "detectors/temporal": ["temporal"],
-    "similarity/": ["similarity", "estimators"],
+    "similarity/": ["similarity", "estimators", "models"],
     "similarity/compilation": [],
     "similarity/features": ["features", "similarity", "estimators"],
     "similarity/initialisation": ["initialisation", "similarity"],
