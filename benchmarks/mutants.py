@@ -33,7 +33,7 @@ TESTS = {
     "world/rendering": ["eyes_scenes_render", "elliptic_optics", "spherical_scenes"],
     "world/motions": ["motions", "theory", "elliptic_optics", "spherical_scenes"],
     "detectors/temporal": ["temporal"],
-    "similarity/": ["similarity", "estimators"],
+    "similarity/": ["similarity", "estimators", "models"],
     "similarity/compilation": [],
     "similarity/features": ["features", "similarity", "estimators"],
     "similarity/initialisation": ["initialisation", "similarity"],
@@ -61,7 +61,19 @@ NAMES = {
     "cos": "sin", "floor": "ceil", "ceil": "floor", "argmin": "argmax", "argmax": "argmin", "sum": "max",
     "zeros": "ones", "ones": "zeros", "zeros_like": "ones_like", "ones_like": "zeros_like",
 }  # fmt: skip
-SPARED = {"BLOCK_ENTRIES", "CACHED", "FORMED_ENTRIES", "FORMED_FEATURES", "RESPONSES", "SMALL", "THREADED", "VECTOR"}
+SPARED = {
+    "BLOCK_ENTRIES",
+    "CACHED",
+    "DENSE",
+    "MOST_FEATURES",
+    "MOST_SAMPLES",
+    "FORMED_ENTRIES",
+    "FORMED_FEATURES",
+    "RESPONSES",
+    "SMALL",
+    "THREADED",
+    "VECTOR",
+}
 """Constants that set speed and memory, and no result."""
 
 

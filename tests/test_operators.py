@@ -149,6 +149,16 @@ def test_large_motions_are_followed_where_one_step_falls_short(smooth_pairs, mot
     assert np.median(followed) < np.median(at_once) / 20
 
 
+def test_one_window_is_looked_at_until_nothing_is_left(smooth_pairs):
+    pairs = smooth_pairs(Translation(2.0, 0.5), 60)
+    operators = optimal(Translation(2.0, 0.5), regularization=1e-8).on_raw_frames()
+    once, iterated = (
+        relative_errors(operators.register(pairs, windows=operators.windows()[-1:], n_iterations=n), pairs.motion)
+        for n in (1, 20)
+    )
+    assert np.median(iterated) < np.median(once) / 5
+
+
 def test_windows_grow_to_the_interior():
     sizes = [int(window.sum()) for window in Operators(np.zeros((1, 81, 81)), EYE).windows()]
     assert sizes == sorted(sizes)
