@@ -18,6 +18,7 @@ import pytest
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.detectors import Taps, along, three_pixel
+from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
 from flymotion.frames import FramePairs, as_frames
 from flymotion.generators import Generators, Operators, cosine, derivative_operator
@@ -31,8 +32,9 @@ from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening
 from flymotion.photoreceptors import DivisiveNormalization, OnOff, WeberContrast, ZCAWhitening
 from flymotion.similarity import initialisation, optima, samples
-from flymotion.similarity.features import OuterProducts, Vectors
+from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
 from flymotion.tuning.early import seen
@@ -40,7 +42,7 @@ from flymotion.tuning.measures import round_the_circle
 from flymotion.tuning.phases import rendered
 from flymotion.video import read_movie
 from flymotion.video.edits import thumbnail
-from flymotion.video.luminance import area_averages, area_sums, luminance
+from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
@@ -223,6 +225,8 @@ PATCHES = np.random.default_rng(0).standard_normal((2, 11, 5, 5)).astype(np.floa
 THETA = np.random.default_rng(0).uniform(size=(30, 2))
 SAMPLED = {"...": (6, 8)}
 FRAMES = {"n_frames": 7, "height": 20, "width": 26}
+RULES = {"nonnegative": False, "max_sweeps": 100}
+LEARNED = {"n_samples": 30, "K": 2}
 NETWORK = {
     "n_components": 2,
     "n_samples": 30,
@@ -287,7 +291,8 @@ CALLS = {
     # video
     "read_movie": (lambda: read_movie(movie()), FRAMES),
     "thumbnail": (lambda: thumbnail(movie()[0]), {"n_rows": 12, "n_columns": 16}),
-    "area_averages": (lambda: area_averages(movie(), 3), {**FRAMES, "scale": 3}),
+    "area_averages": (lambda: area_averages(movie(), 3), {"...": (7,), **FRAMES, "scale": 3}),
+    "cell_averages": (lambda: cell_averages(movie(), (4, 5)), {"n": 7, "shape": (4, 5)}),
     "area_sums": (lambda: area_sums(movie()[0], 3), {**FRAMES, "scale": 3}),
     "luminance": (lambda: luminance(Grey(movie()[0]), 3), {**FRAMES, "scale": 3}),
     "view": (lambda: view(movie(), 3), {**FRAMES, "scale": 3}),
@@ -350,6 +355,12 @@ CALLS = {
     "optimal_synapses": (lambda: optima.optimal_synapses(THETA, products()), {"K": 2, "feature_shape": (4, 3)}),
     "SimilarityMatching.components_": (lambda: network().components_, NETWORK),
     "NonnegativeSimilarityMatching.components_": (lambda: network(NonnegativeSimilarityMatching).components_, NETWORK),
+    "State.W": (lambda: network()._state.W, {**NETWORK, "K": 2}),
+    "State.M": (lambda: network()._state.M, {"K": 2}),
+    "State.advance": (lambda: network()._state.copy().advance(products(), **RULES, forgetting=1.0)[0], LEARNED),
+    "State.respond": (lambda: network()._state.respond(products(), **RULES)[0], LEARNED),
+    "signed": (lambda: signed(THETA), {"n_rows": 30, "m": 2}),
+    "tapped": (lambda: tapped(along(-1, 1), Grid(3, 5), np.zeros(1))[0], {"n_positions": 9, "n_taps": 3}),
     "OnlineNetwork.W_": (lambda: network().W_, NETWORK),
     "OnlineNetwork.M_": (lambda: network().M_, NETWORK),
     "OnlineNetwork.S_": (lambda: network().S_, NETWORK),
@@ -430,11 +441,15 @@ CALLS = {
     "load_photographs": (lambda: load_photographs(["bundled"])[0], {"height": 427, "width": 640}),
     "Moments.noise": (lambda: moments().noise(), {"n": 9}),
     "whitening": (lambda: whitening(moments()), {"n": 9}),
-    "MotionDetectors.transform": (lambda: learned().transform(movie()), {"n_pairs": 6, "n_components": 4}),
-    "MotionDetectors.predict": (lambda: learned().predict(movie()), {"n_pairs": 6, "n_parameters": 2}),
-    "MotionDetectors.ways_": (lambda: learned().ways_, {"n_components": 4, "n_parameters": 2}),
-    "MotionDetectors.directions_": (lambda: learned().directions_, {"n_components": 4}),
-    "MotionDetectors.gain_": (lambda: learned().gain_, {"n_components": 4}),
+    "MotionLearner.get_feature_names_out": (lambda: learned().get_feature_names_out(), {"n_components": 4}),
+    "LearnedState.directions": (lambda: learned().state_.directions, {"n_components": 4}),
+    "LearnedState.responses": (lambda: learned().state_.responses(movie()), {"n_pairs": 6, "n_components": 4}),
+    "LearnedState.velocities": (lambda: learned().state_.velocities(movie()), {"n_pairs": 6, "n_parameters": 2}),
+    "MotionLearner.transform": (lambda: learned().transform(movie()), {"n_pairs": 6, "n_components": 4}),
+    "MotionLearner.predict": (lambda: learned().predict(movie()), {"n_pairs": 6, "n_parameters": 2}),
+    "MotionLearner.ways_": (lambda: learned().ways_, {"n_components": 4, "n_parameters": 2}),
+    "MotionLearner.directions_": (lambda: learned().directions_, {"n_components": 4}),
+    "MotionLearner.gain_": (lambda: learned().gain_, {"n_components": 4}),
     # detectors
     "along": (lambda: along(-1, 3), {"n_taps": 5}),
     "Detector.__call__": (
@@ -473,7 +488,10 @@ CALLS = {
     ),
 }
 
-NOT_RUN: dict[str, str] = {}
+NOT_RUN = {
+    "pack": "arrays by name, of what there is of a network",
+    "to_numpy": "any array, of any shape",
+}
 """Functions that return arrays and are not run, and why."""
 
 

@@ -2,8 +2,8 @@
 
 Early vision, a product feature and nonnegative similarity matching, behind one scikit-learn estimator. It has one life:
 frames come in, early vision turns them into pairs of patches, and the network learns from these. When asked, it is
-shown its own frames at known shifts, so that its outputs have names and units. What it does is in ``state`` and in its
-early vision; here are the parameters, attributes and methods, of which there are many, each described.
+shown its own frames at known shifts, so that its outputs have names and units. What it does is in ``learned_state`` and
+in its early vision. Longer than 350 lines: this is what users see, parameters, attributes and methods, each described.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from sklearn.exceptions import NotFittedError
 
 from flymotion.generators import Generators
 from flymotion.learner.intake import is_corpus
-from flymotion.learner.learned_state import State
+from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.seen import Watched
-from flymotion.learner.starting import start
+from flymotion.learner.starting import first_state
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
@@ -104,7 +104,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     ['left', 'right']
     """
 
-    _state: State
+    _state: LearnedState
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     @classmethod
-    def from_state(cls, parameters: dict[str, Any], state: State) -> Self:
+    def from_state(cls, parameters: dict[str, Any], state: LearnedState) -> Self:
         """Return a learner that goes on from a state, as from a file."""
         learner = cls(**parameters)
         learner._state = state
@@ -182,7 +182,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             As ``fit``.
         """
-        state = self._state = start(self)
+        state = self._state = first_state(self)
         for _ in range(self.n_passes):
             for pairs, seen in state.vision.read(movie, enough):
                 state.learn(pairs, seen)
@@ -209,7 +209,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
             Frames that are not finite or of another size than before; the state is as it was.
         """
         if not hasattr(self, "_state"):
-            self._state = start(self)
+            self._state = first_state(self)
         self._learn(self._state.vision.push(frames))
         return self
 
@@ -228,7 +228,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
             No pair of frames seen; video without a pair of patches worth learning from.
         """
         if not hasattr(self, "_state"):
-            self._state = start(self)
+            self._state = first_state(self)
         self._learn(self._state.vision.flush())
         return self
 
@@ -310,7 +310,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         return state.accuracy(movie, np.asarray(motion, dtype=float))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the detectors, ``labels_``."""
+        """Return the names of the detectors, ``labels_``, shape (n_components,)."""
         return np.array(self.labels_, dtype=object)
 
     # -- what was learned ----------------------------------------------------------------------------------------
@@ -319,18 +319,18 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         return hasattr(self, "_state") and self._state.is_ready
 
     @property
-    def state_(self) -> State | None:
+    def state_(self) -> LearnedState | None:
         """All that was learned, and goes on from; None before anything was seen."""
         return getattr(self, "_state", None)
 
     @property
-    def _begun(self) -> State:
+    def _begun(self) -> LearnedState:
         if not hasattr(self, "_state"):
             raise NotFittedError("this MotionLearner has seen nothing yet; call fit or partial_fit")
         return self._state
 
     @property
-    def _ready(self) -> State:
+    def _ready(self) -> LearnedState:
         state = self._begun
         if not state.is_ready:
             raise NotFittedError(f"this MotionLearner {state.vision.so_far}")

@@ -18,7 +18,7 @@ from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.initialisation import warm_up_length
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
-__all__ = ["TRANSLATIONS", "Meaning", "State"]
+__all__ = ["TRANSLATIONS", "LearnedState", "Meaning"]
 
 TRANSLATIONS = (("right", "left"), ("down", "up"))
 """Names of the motions of movies."""
@@ -40,7 +40,7 @@ class Meaning(NamedTuple):
 
 
 @dataclass(eq=False)
-class State:
+class LearnedState:
     """All that a learner has learned, and goes on from.
 
     Attributes

@@ -18,7 +18,7 @@ from flymotion.frames import FramePairs
 from flymotion.learner.corpus import PatchStream, Pool, Survey
 from flymotion.learner.estimator import MotionLearner
 from flymotion.learner.intake import Pairing
-from flymotion.learner.learned_state import State
+from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.video_vision import Part, VideoVision
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
@@ -106,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> MotionLearner:
     raise ModelError(f"{path}: format {found!r}; this flymotion reads format {FORMAT}")
 
 
-def _pack(learner: MotionLearner, state: State) -> tuple[Numbers, Arrays]:
+def _pack(learner: MotionLearner, state: LearnedState) -> tuple[Numbers, Arrays]:
     from flymotion import __version__
 
     params = learner.get_params()
@@ -141,7 +141,7 @@ def _unpack(header: Numbers, arrays: Arrays) -> MotionLearner:
     vision = (_unpack_plain if params["vision"] == "plain" else _unpack_video)(of_vision, header, arrays)
     network = NonnegativeSimilarityMatching(params["n_components"], forgetting=params["forgetting"])
     feature, warm_up = header.get("feature", params["feature"]), header.get("warm_up", params["warm_up"])
-    state = State(vision, network, feature, warm_up, seed, vision.seen, header.get("n_patches", 0))
+    state = LearnedState(vision, network, feature, warm_up, seed, vision.seen, header.get("n_patches", 0))
     if "matrix" in arrays:
         state.prepare(len(arrays["matrix"]))
     unpack(network, header, arrays)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.learner.learned_state import State
+from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.video_vision import VideoVision
-from flymotion.similarity.features import FEATURES
+from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.world.conventions import as_generator
 
-__all__ = ["VISIONS", "start"]
+__all__ = ["VISIONS", "first_state"]
 
 VISIONS = {"plain": ("midpoint", 7), "video": ("antisymmetric", 9)}
 """Kinds of early vision, with the feature and the side of a patch [pixels] that go with them."""
@@ -22,7 +22,7 @@ LEAST = {"n_components": 1, "patch": 2, "patches_per_pair": 1, "warm_up": 1, "n_
 """Smallest values of the parameters that are whole numbers."""
 
 
-def start(learner: Any) -> State:
+def first_state(learner: Any) -> LearnedState:
     """Return what learning starts from.
 
     Parameters
@@ -47,7 +47,7 @@ def start(learner: Any) -> State:
         given = isinstance(learner.random_state, int | np.integer)
         vision = VideoVision(patch, learner.patches_per_pair, int(learner.random_state) if given else seed)
     network = NonnegativeSimilarityMatching(learner.n_components, forgetting=learner.forgetting)
-    return State(vision, network, feature if learner.feature is None else learner.feature, learner.warm_up, seed)
+    return LearnedState(vision, network, feature if learner.feature is None else learner.feature, learner.warm_up, seed)
 
 
 def _check(learner: Any) -> None:
@@ -57,8 +57,8 @@ def _check(learner: Any) -> None:
         value = getattr(learner, name)
         if not (isinstance(value, int | np.integer) and value >= least) and (name, value) != ("patch", None):
             raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
-    if learner.feature not in (None, *FEATURES):
-        raise ValueError(f"feature is {learner.feature!r}; expected one of {', '.join(map(repr, FEATURES))}")
+    if learner.feature is not None:
+        check_feature(learner.feature)
     if not 0 < learner.forgetting <= 1:
         raise ValueError(f"forgetting is {learner.forgetting!r}; expected a factor in (0, 1]")
     for name in ("regularization", "half_saturation"):

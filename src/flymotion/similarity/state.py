@@ -88,7 +88,15 @@ class State:
         return _over_diagonal(self.R - np.diag(np.diag(self.R)), self.R)  # Eq. 17
 
     def advance(self, samples: Any, *, forgetting: float, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
-        """Learn from samples; return the outputs as they were while learning, and how many did not converge."""
+        """Learn from samples.
+
+        Returns
+        -------
+        outputs : ndarray, shape (n_samples, K)
+            As they were while learning.
+        unsolved : int
+            How many did not converge.
+        """
         from flymotion.similarity.recursion import Rules
 
         n_features = math.prod(self.S.shape[1:])
@@ -107,7 +115,15 @@ class State:
         return np.concatenate(outputs), unsolved
 
     def respond(self, samples: Any, *, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
-        """Return the outputs for samples, the state held still, and how many did not converge."""
+        """Answer samples, the state held still.
+
+        Returns
+        -------
+        outputs : ndarray, shape (n_samples, K)
+            Those of Eq. 15.
+        unsolved : int
+            How many did not converge.
+        """
         from flymotion.similarity.recursion import respond
 
         outputs, unsolved = np.zeros((len(samples), len(self.R)), dtype=to_numpy(self.work[:0]).dtype), 0
