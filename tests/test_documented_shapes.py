@@ -216,6 +216,12 @@ def taps():
     return Taps({"arm": np.zeros((2, 7, 12))}, np.zeros((5, 3), dtype=int), -1, 0.01)
 
 
+def stacked(found):
+    """The first of an array and a list of arrays."""
+    one, several = found
+    return one, several[0]
+
+
 def points(n, ndim):
     return np.random.default_rng(0).uniform(1, 2, (n, 8, ndim))
 
@@ -357,10 +363,10 @@ CALLS = {
     "NonnegativeSimilarityMatching.components_": (lambda: network(NonnegativeSimilarityMatching).components_, NETWORK),
     "State.W": (lambda: network()._state.W, {**NETWORK, "K": 2}),
     "State.M": (lambda: network()._state.M, {"K": 2}),
-    "State.advance": (lambda: network()._state.copy().advance(products(), **RULES, forgetting=1.0)[0], LEARNED),
+    "State.advance": (lambda: network.__wrapped__()._state.advance(products(), **RULES, forgetting=1.0)[0], LEARNED),
     "State.respond": (lambda: network()._state.respond(products(), **RULES)[0], LEARNED),
     "signed": (lambda: signed(THETA), {"n_rows": 30, "m": 2}),
-    "tapped": (lambda: tapped(along(-1, 1), Grid(3, 5), np.zeros(1))[0], {"n_positions": 9, "n_taps": 3}),
+    "tapped": (lambda: stacked(tapped(along(-1, 1), Grid(3, 5), np.zeros(1))), {"n_positions": 9, "n_taps": 3}),
     "OnlineNetwork.W_": (lambda: network().W_, NETWORK),
     "OnlineNetwork.M_": (lambda: network().M_, NETWORK),
     "OnlineNetwork.S_": (lambda: network().S_, NETWORK),
@@ -506,6 +512,7 @@ ATTRIBUTES = {
     "OuterProductPCA": (lambda: OuterProductPCA(2).fit(products()), {"K": 2, **NETWORK}),
     "OuterProductKMeans": (lambda: OuterProductKMeans(2, random_state=0).fit(products()), {"K": 2, **NETWORK}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
+    "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),
     "MotionLearner": (learned, {"n_components": 4, "n_parameters": 2}),
 }
@@ -513,7 +520,10 @@ ATTRIBUTES = {
 NOT_MADE = {
     "GivenWhitening": "what it is given, test_learning.py",
     "PatchStream": "needs a video, test_corpus.py",
+    "Pool": "what it is given, test_corpus.py",
     "Probe": "what a learner's attributes come from",
+    "Seen": "frames of several sizes",
+    "Survey": "needs a video, test_corpus.py",
 }
 """Classes whose attributes have shapes and are not looked at, and why."""
 
@@ -533,7 +543,7 @@ def test_all_that_returns_arrays_is_run_or_has_a_reason(functions):
 
 
 def test_all_that_returns_arrays_says_their_shapes(functions):
-    assert [name for name, function in functions.items() if not documented(function)] == []
+    assert [name for name, function in functions.items() if name not in NOT_RUN and not documented(function)] == []
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -2,8 +2,8 @@
 
 ``estimator`` is the learner, ``starting`` what it starts from and ``learned_state`` all that it has learned;
 ``plain_vision`` and ``video_vision`` turn frames into the pairs of patches that its network sees. Of a video ``corpus``
-chooses the patches and ``video_noise`` the whitening. ``intake`` takes any movie apart, ``seen`` and ``probing`` are about
-what outputs mean, ``sources`` learns from what a user has, and ``saving`` is the model file.
+chooses the patches and ``video_noise`` the whitening. ``intake`` takes any movie apart, ``seen`` and ``probing`` are
+about what outputs mean, ``sources`` learns from what a user has, and ``saving`` is the model file.
 """
 
 from flymotion.learner.estimator import MotionLearner
