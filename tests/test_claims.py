@@ -187,13 +187,16 @@ def test_a_verdict_shows_the_measure_nearest_to_its_bound():
         below("C2.holds", "", 1.0, 2.0, seeds=1),
         below("C2.fails", "", 2.1, 2.0, seeds=1),
         below("C2.not_a_number", "", np.nan, 2.0, seeds=1),
+        all_of("C4.seeds", "", [True, True]),
+        above("C4.accuracy", "", 0.9, 0.5, seeds=2),
         report("C3.first", "", 7.0, seeds=1),
         report("C3.second", "", 8.0, seeds=1),
     ]
-    found = verdicts(rows, {"C1": "one", "C2": "two", "C3": "three"})
+    found = verdicts(rows, {"C1": "one", "C2": "two", "C3": "three", "C4": "four"})
     assert [(v.id, v.claim, v.row.id, v.holds) for v in found] == [
         ("C1", "one", "C1.near", True),
         ("C2", "two", "C2.not_a_number", False),
+        ("C4", "four", "C4.accuracy", True),
         ("C3", "three", "C3.first", None),
     ]
 

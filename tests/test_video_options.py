@@ -272,8 +272,8 @@ def test_options_out_of_range_are_refused(options, message):
 
 
 def test_an_option_that_there_is_not_is_refused():
-    with pytest.raises(TypeError, match="'scale'"):
-        open_movie(waves(2), scale=2)
+    with pytest.raises(TypeError, match="'downsample'"):
+        open_movie(waves(2), downsample=2)
 
 
 def test_flat_frames_have_no_area():

@@ -65,10 +65,15 @@ class Claim:
 
     @property
     def margin(self) -> float:
-        """How far inside its bound the value is, relative to the bound; negative outside, NaN where it only reports."""
+        """How far inside its bound the value is, relative to the bound; negative outside, NaN where it only reports.
+
+        A count of which all are asked for has no room inside: where it holds, it is as far inside as can be.
+        """
         if self.least is None:
             return math.nan
         low, high = self.least if isinstance(self.least, tuple) else (self.least, self.least)
+        if self.relation == "within" and self.value == low == high:
+            return math.inf
         inside = {
             ">": self.value - low,
             "<": high - self.value,
