@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,71 +82,6 @@ class Claim:
         return -math.inf if math.isnan(inside) else inside / (max(abs(low), abs(high)) or 1.0)
 
 
-def above(
-    id: str,
-    title: str,
-    values: Values,
-    least: float,
-    *,
-    worst: Statistic = np.min,
-    seeds: int | None = None,
-    unit: str = "",
-    note: str = "",
-) -> Claim:
-    """Make a claim that values, at worst the smallest, are greater than a bound."""
-    value, n, note = _summed_up(values, worst, seeds, note)
-    return Claim(id, title, value, unit, ">", float(least), n, bool(value > least), note)
-
-
-def below(
-    id: str,
-    title: str,
-    values: Values,
-    least: float,
-    *,
-    worst: Statistic = np.max,
-    seeds: int | None = None,
-    unit: str = "",
-    note: str = "",
-) -> Claim:
-    """Make a claim that values, at worst the largest, are smaller than a bound."""
-    value, n, note = _summed_up(values, worst, seeds, note)
-    return Claim(id, title, value, unit, "<", float(least), n, bool(value < least), note)
-
-
-def within(
-    id: str,
-    title: str,
-    values: Values,
-    low: float,
-    high: float,
-    *,
-    target: float | None = None,
-    seeds: int | None = None,
-    unit: str = "",
-    note: str = "",
-) -> Claim:
-    """Make a claim that values lie from ``low`` to ``high``; of many the farthest from the target, or the middle."""
-    middle = (low + high) / 2 if target is None else target
-
-    def farthest(found: Any) -> float:
-        found = np.asarray(found, dtype=float).ravel()
-        return found[np.abs(found - middle).argmax()]
-
-    value, n, note = _summed_up(values, farthest, seeds, note)
-    return Claim(id, title, value, unit, "within", (float(low), float(high)), n, bool(low <= value <= high), note)
-
-
-def all_of(
-    id: str, title: str, successes: Values, *, seeds: int | None = None, unit: str = "seeds", note: str = ""
-) -> Claim:
-    """Make a claim that every one of some trials succeeds; the value is how many did."""
-    parts = list(successes.values()) if isinstance(successes, Mapping) else [successes]
-    together = np.concatenate([np.ravel(part) for part in parts])
-    n = len(np.atleast_1d(parts[0])) if seeds is None else seeds
-    return within(id, title, together.sum(), len(together), len(together), seeds=n, unit=unit, note=note)
-
-
 def report(
     id: str,
     title: str,
@@ -160,6 +95,41 @@ def report(
     """Make a row that has no bound; of more than one value it has to be told which counts (``worst``)."""
     value, n, note = _summed_up(values, worst, seeds, note)
     return Claim(id, title, value, unit, "report", None, n, None, note)
+
+
+def above(id: str, title: str, values: Values, least: float, *, worst: Statistic = np.min, **how: Any) -> Claim:
+    """Make a claim that values, at worst the smallest, are greater than a bound; ``how`` is as for a report."""
+    row = report(id, title, values, worst=worst, **how)
+    return replace(row, relation=">", least=float(least), holds=bool(row.value > least))
+
+
+def below(id: str, title: str, values: Values, least: float, *, worst: Statistic = np.max, **how: Any) -> Claim:
+    """Make a claim that values, at worst the largest, are smaller than a bound; ``how`` is as for a report."""
+    row = report(id, title, values, worst=worst, **how)
+    return replace(row, relation="<", least=float(least), holds=bool(row.value < least))
+
+
+def within(
+    id: str, title: str, values: Values, low: float, high: float, *, target: float | None = None, **how: Any
+) -> Claim:
+    """Make a claim that values lie from ``low`` to ``high``; of many the farthest from the target, or the middle."""
+    middle = (low + high) / 2 if target is None else target
+
+    def farthest(found: Any) -> float:
+        found = np.asarray(found, dtype=float).ravel()
+        return found[np.abs(found - middle).argmax()]
+
+    row = report(id, title, values, worst=farthest, **how)
+    bounds = float(low), float(high)
+    return replace(row, relation="within", least=bounds, holds=bool(low <= row.value <= high))
+
+
+def all_of(id: str, title: str, successes: Values, *, unit: str = "seeds", note: str = "") -> Claim:
+    """Make a claim that every one of some trials succeeds; the value is how many did."""
+    parts = list(successes.values()) if isinstance(successes, Mapping) else [successes]
+    together = np.concatenate([np.ravel(part) for part in parts])
+    n, total = len(np.atleast_1d(parts[0])), len(together)
+    return within(id, title, together.sum(), total, total, seeds=n, unit=unit, note=note)
 
 
 def _summed_up(values: Values, worst: Statistic, seeds: int | None, note: str) -> tuple[float, int, str]:
