@@ -8,6 +8,7 @@ from flymotion.frames import FramePairs
 from flymotion.generators import Generators, cosine, derivative_operator
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.similarity.features import outer_products
+from flymotion.world import Sphere
 
 ANGLES = [0, 90, 180, 270, 37, 123, 301]
 SHAPES = [(5, 5), (3, 9), (8, 4)]
@@ -82,6 +83,21 @@ def test_oblique_operators_mix_those_of_the_axes(angle):
 # Scores
 
 
+def test_derivative_on_the_sphere_is_least_squares_over_the_tangent_plane():
+    """Each pixel's gradient by a literal loop: what explains best how its neighbours differ, along the surface."""
+    eye = Sphere.evenly(40)
+    flow = np.cross([0.3, -0.5, 0.8], eye.positions)
+    expected = np.zeros((40, 40))
+    for i, here in enumerate(eye.positions):
+        links = [link for link in eye.neighbours.tolist() if i in link]
+        others = [a + b - i for a, b in links]
+        along = np.array([(p := eye.positions[j] - here) - (p @ here) * here for j in others])
+        weights = -flow[i] @ np.linalg.pinv(along, rcond=1e-9)
+        expected[i, others] = weights
+        expected[i, i] = -weights.sum()
+    assert_allclose(derivative_operator(eye, flow), expected, atol=1e-10)
+
+
 def test_cosine_of_known_matrices():
     A = derivative_operator((5,))
     both = np.stack([A, -3 * A, A.T, np.eye(5), A + np.eye(5) * np.sqrt(0.4), np.zeros((5, 5))])
@@ -154,6 +170,13 @@ def test_rows_are_images_of_the_weights_onto_one_pixel():
     A = Generators(np.arange(36.0).reshape(1, 6, 6), (2, 3))
     assert_array_equal(A.rows(1)[0], [[6, 7, 8], [9, 10, 11]])
     assert_array_equal(A.rows(), A.rows(4))
+
+
+def test_the_middle_pixel_of_a_patch_of_the_sphere_is_that_nearest_to_its_mean_direction():
+    azimuth = np.radians([-20.0, -10.0, 0.0, 10.0, 80.0])
+    eye = Sphere(np.stack([np.cos(azimuth), np.sin(azimuth), 0 * azimuth], axis=1))
+    A = Generators(np.arange(25.0).reshape(1, 5, 5), eye)
+    assert_array_equal(A.rows(), A.rows(3))  # the mean lies at 12 degrees
 
 
 def test_some_generators_keep_shape_and_whitening():

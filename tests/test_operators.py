@@ -209,6 +209,15 @@ def test_learned_filters_fitted_to_known_motion_follow_large_ones(learned_turn, 
     assert relative_errors(operators.register(new), new.motion).max() < 0.05
 
 
+def test_fitting_tells_by_the_pairs_which_filter_is_which_and_its_sign(smooth_pairs):
+    x, y = (derivative_operator(EYE, velocity) for velocity in np.eye(2))
+    pairs = smooth_pairs(Translation(0.3), 4000)
+    mean = pairs.before.mean(axis=0)
+    pairs = pairs.map(lambda frames: frames - mean)
+    fitted = Generators(np.stack([-y, x]), EYE).fitted(pairs)
+    assert np.median(relative_errors(fitted.estimate(pairs), pairs.motion)) < 0.1
+
+
 def test_fitting_takes_the_units_of_the_motion(learned_turn):
     learner, pairs = learned_turn
     degrees = learner.generators_.fitted(pairs)

@@ -780,6 +780,15 @@ def test_sign_of_components_is_that_of_their_largest_entry(make_samples):
         assert (np.take_along_axis(components, np.abs(components).argmax(axis=1)[:, None], axis=1) > 0).all()
 
 
+def test_components_are_those_of_the_state(make_vectors):
+    """U' R^-1 S, U the eigenvectors of R, by their own loop; signs aside."""
+    learner = SimilarityMatching(3).fit(make_vectors(400))
+    values, U = np.linalg.eigh(learner.R_)
+    expected = [U[:, k] @ learner.S_ / values[k] for k in (2, 1, 0)]
+    for component, other in zip(learner.components_, expected, strict=True):
+        np.testing.assert_allclose(component, other * np.sign(component @ other), rtol=1e-9)
+
+
 def test_components_come_largest_first(make_vectors):
     learner = SimilarityMatching(4).fit(make_vectors(400))
     energy = ((make_vectors(400) @ learner.components_.T) ** 2).sum(axis=0)
