@@ -333,3 +333,22 @@ def test_generators_of_zoom_and_shear_are_less_antisymmetric():
     shares = pop.generators().antisymmetric_share()
     assert shares[:3].min() > 0.99
     assert shares[3:].max() < 0.99
+
+
+def test_shears_keep_areas_and_do_not_turn():
+    """Liouville: a flow without divergence keeps areas; without curl it does not turn."""
+    linear = Shear(0.1).flows[..., :2]
+    assert_array_equal(np.trace(linear, axis1=1, axis2=2), 0)
+    assert_array_equal(linear, linear.swapaxes(1, 2))
+
+
+def test_axes_of_any_length_are_directions():
+    axes = [[2.0, 0.0, 0.0], [0.0, 3.0, 4.0]]
+    for motion in (Turn(5.0, axes=axes), SelfTranslation(0.1, axes=axes)):
+        assert_allclose(motion.ways, [[1, 0, 0], [0, 0.6, 0.8], [-1, 0, 0], [0, -0.6, -0.8]])
+
+
+def test_sizes_out_of_order_are_refused_even_if_only_one_way_has_them():
+    flows = Translation(1.0).flows
+    with pytest.raises(ValueError, match=r"expected 0 <= min <= max"):
+        Motion(Translation(1.0).names, flows, np.eye(2), [[0.0, 1.0], [1.0, 0.5]])

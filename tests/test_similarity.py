@@ -293,7 +293,7 @@ def coupled_learner(**how):
 
 def test_an_inner_problem_that_is_not_solved_is_a_warning():
     learner, X = coupled_learner(max_sweeps=1)
-    with pytest.warns(ConvergenceWarning, match=r"\d+ of 40 samples did not converge in 1 sweeps"):
+    with pytest.warns(ConvergenceWarning, match=r"outputs of \d+ of 40 samples did not converge in 1 sweeps"):
         learner.partial_fit(X)
     assert np.isfinite(learner.W_).all()
 

@@ -14,10 +14,10 @@ from flymotion.generators.theory import antisymmetric_share, population
 from flymotion.similarity.features import FEATURES, outer_products
 from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA
-from flymotion.world.eyes import FLY_SIGMA, Grid, Line
-from flymotion.world.motions import Rotation, Translation
+from flymotion.world.eyes import FLY_SIGMA, Grid, Line, Sphere
+from flymotion.world.motions import Rotation, Translation, Turn
 from flymotion.world.rendering import sample_pairs
-from flymotion.world.scenes import ExponentialNoise, exponential_covariance, smooth_covariance
+from flymotion.world.scenes import ExponentialNoise, exponential_covariance, smooth_covariance, spherical_covariance
 
 L1 = {"sigma": 0.8, "max_shift": 0.1, "feature": "change"}
 L2 = {"sigma": FLY_SIGMA, "max_shift": 0.5, "feature": "midpoint"}
@@ -328,3 +328,14 @@ def test_population_says_what_is_wrong(options, message):
 def test_components_say_how_many_there_are():
     with pytest.raises(ValueError, match="expected 1 to 25"):
         line().components(26)
+
+
+def test_generators_of_the_sphere_are_the_derivative_to_six_digits():
+    """The step of the difference fits the optics: a stencil of a hundredth of a degree gives the same."""
+    eye, h = Sphere.evenly(24, sigma=5.0), 0.01
+    theory = population(spherical_covariance(15.0, eye.sigma), eye, Turn(5.0), regularization=1e-5)
+    two_back, back, forth, two_forth = (theory._lagged(k * h * np.eye(3)) for k in (-2, -1, 1, 2))
+    D = (two_back - 8 * back + 8 * forth - two_forth) / (12 * h)
+    expected = D @ np.linalg.inv(theory._lagged(np.zeros(3)) + theory.ridge * np.eye(24))
+    raw = np.linalg.inv(theory.Z) @ theory.generators().operators @ theory.Z
+    np.testing.assert_allclose(raw, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
