@@ -17,6 +17,7 @@ from flymotion import claims
 from flymotion.claims import known_claims
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
+from flymotion.cli.common import table
 from flymotion.learner import saving
 from flymotion.video import Selection, VideoError
 
@@ -290,3 +291,9 @@ def test_a_claim_that_fails_makes_exit_status_1(run, fake_reproduce, tmp_path):
 def test_an_unknown_claim_is_refused(run, tmp_path):
     assert_refused(*run("reproduce", "C99999", "--out", tmp_path / "out"), mentions="C99999")
     assert not (tmp_path / "out").exists()
+
+
+def test_tables_show_brackets_as_they_are(capsys):
+    table([("direction [deg]", "right"), ("", "left")], [["clip[old]", "[bold]"]], {"[bold]": "green"})
+    printed = capsys.readouterr().out
+    assert [words for words in ("direction [deg]", "clip[old]", "[bold]") if words not in printed] == []

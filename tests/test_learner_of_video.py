@@ -122,6 +122,12 @@ def test_steps_are_those_of_fit(make_movie, make_learner):
 # Going on
 
 
+def test_an_array_is_learned_from_as_the_movie_that_it_is(make_movie):
+    frames = make_movie()
+    one, other = (learn(source, n_pairs=2000, patch=5) for source in (frames, open_movie(frames)))
+    assert_array_equal(one.generators_.operators, other.generators_.operators)
+
+
 def test_learning_goes_on_after_learn(make_movie, make_learner):
     """Of several videos it is the first that goes on, with what all of them taught."""
     near, far = make_movie(), zoom(make_movie(30, seed=1), (1, 4, 4), order=1)

@@ -53,7 +53,7 @@ def reproduce(
     ids : iterable of str, optional
         Which claims, for instance ``["C2", "C28"]``; all by default.
     full : bool
-        Every seed and size that a claim names, in minutes, instead of few seeds, in about one.
+        Every seed and size that a claim names, in minutes, instead of few seeds, in one or two.
     out : str or Path
         Folder for ``claims.json`` and the figures; made if missing.
     progress : callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,20 +60,24 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
         yield advance
 
 
-def table(columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
-    """Print a table; columns are names and how they are justified, "left" or "right"."""
+def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping[str, str] | None = None) -> None:
+    """Print a table; columns are names and how they are justified, "left" or "right".
+
+    Cells are shown as they are, brackets too; those whose text ``styles`` names, in its style.
+    """
     from rich import box
     from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
     for k, (name, justify) in enumerate(columns):
         whole = k == 0 or justify == "right"  # names and numbers are never cut
         widest = max(len(cell) for cell in (name, *(row[k] for row in rows))) if whole else None
-        table.add_column(name, justify=justify, no_wrap=whole, min_width=widest)  # type: ignore[arg-type] # rich lists the words
+        table.add_column(Text(name), justify=justify, no_wrap=whole, min_width=widest)  # type: ignore[arg-type] # rich lists the words
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell, style=(styles or {}).get(cell, "")) for cell in row))
     console = Console(width=width())
     least = Measurement.get(console, console.options.update(max_width=1000), table).minimum
     Console(width=max(console.width, least)).print(table)

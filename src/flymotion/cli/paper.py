@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce"]
 
-VERDICTS = {True: ("holds", "green"), False: ("FAILS", "bold red"), None: ("report", "dim")}
-"""What is said of a claim, and in which style."""
+VERDICTS = {True: "holds", False: "FAILS", None: "report"}
+"""What is said of a claim."""
+
+STYLES = {"holds": "green", "FAILS": "bold red", "report": "dim"}
 
 
 @click.command()
@@ -54,21 +56,16 @@ def _print_verdicts(rows: Sequence[Claim]) -> None:
     from flymotion.claims import known_claims, verdicts
 
     found = [(each, each.row.id.partition(".")[2], each.row) for each in verdicts(rows, known_claims())]
-    lines = [[v.id, v.claim, measure, figure(row.value), _bound(row), *_said(v.holds)] for v, measure, row in found]
+    lines = [[v.id, v.claim, measure, figure(row.value), _bound(row), VERDICTS[v.holds]] for v, measure, row in found]
     columns = [("", "left"), ("claim", "left"), ("closest measure", "left"), ("value", "right"), ("bound", "right")]
-    table([*columns, ("", "left")], lines)
+    table([*columns, ("", "left")], lines, STYLES)
 
 
 def _print_rows(rows: Sequence[Claim]) -> None:
     """Print a line a measure."""
-    lines = [[c.id, c.title, figure(c.value), _bound(c), str(c.seeds), *_said(c.holds)] for c in rows]
+    lines = [[c.id, c.title, figure(c.value), _bound(c), str(c.seeds), VERDICTS[c.holds]] for c in rows]
     columns = [("measure", "left"), ("what", "left"), ("value", "right"), ("bound", "right"), ("seeds", "right")]
-    table([*columns, ("", "left")], lines)
-
-
-def _said(holds: bool | None) -> list[str]:
-    word, style = VERDICTS[holds]
-    return [f"[{style}]{word}[/]"]
+    table([*columns, ("", "left")], lines, STYLES)
 
 
 def _bound(claim: Claim) -> str:

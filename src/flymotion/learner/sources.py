@@ -87,7 +87,7 @@ def learn(
 
     Parameters
     ----------
-    sources : path or Movie, or sequence of them
+    sources : path, array or Movie, or sequence of paths and Movies
         Videos, cameras, folders of frames, image stacks, or what :func:`flymotion.video.open_movie` returns; or single
         photographs, which an eye moves over; or ``"bundled"``. Several videos are one corpus.
     n_components : int
@@ -124,6 +124,8 @@ def learn(
     >>> learner.n_pairs_seen_, learner.transform(np.zeros((2, 3, 3))).shape
     (1000, (1, 2))
     """
+    if hasattr(sources, "shape") and not isinstance(sources, Movie):
+        sources = open_movie(sources, **WATCHING | reading)
     if isinstance(sources, str | Path | Movie):
         sources = [sources]
     if not sources:

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import fields
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -64,6 +65,9 @@ def open_movie(
     >>> movie.shape, [(len(frames), cut, float(times[0])) for frames, cut, times in movie.batches(3)]
     ((2, 3), [(3, True, 0.0), (2, False, 0.3)])
     """
+    if unknown := sorted(selection.keys() - {field.name for field in fields(Selection)}):
+        known = ", ".join(["rate", "rotate", "strict", *(field.name for field in fields(Selection))])
+        raise TypeError(f"there is no option {', '.join(map(repr, unknown))} of reading; expected some of {known}")
     wanted = Selection(**selection)
     found = _source(source)
     if rate is not None:
