@@ -89,7 +89,7 @@ def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
     done : callable
         Called after each piece.
     """
-    from joblib import Parallel, delayed, parallel_config  # type: ignore[import-untyped]
+    from joblib import Parallel, delayed, parallel_config
 
     def each(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
         with parallel_config("loky", inner_max_num_threads=1):

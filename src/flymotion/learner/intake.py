@@ -11,7 +11,7 @@ import numpy as np
 from flymotion.frames import FramePairs, as_frames
 from flymotion.video.viewing import view
 
-__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "tiles"]
+__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "shown", "tiles"]
 
 BATCH = 16
 """Frames read from a stream at a time."""
@@ -49,6 +49,18 @@ def batches(movie: Any) -> Iterator[tuple[Any, bool]]:
         size = max(BATCH, BATCH_PIXELS // int(np.prod(frames.shape[1:])))
         for start in range(0, len(frames), size):
             yield frames[start : start + size], start == 0
+
+
+def shown(vision: Any, movie: Any) -> Iterator[tuple[FramePairs | None, Any]]:
+    """Push a movie through early vision, batch by batch.
+
+    Yields what the network sees, and None at the end of each batch, with what was seen by then.
+    """
+    for frames, cut in batches(movie):
+        if cut:
+            vision.cut()
+        yield from ((pairs, vision.seen) for pairs in vision.push(frames))
+        yield None, vision.seen
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import Pairing, batches
+from flymotion.learner.intake import Pairing, shown
 from flymotion.learner.probing import N_KEPT, N_PROBES
 from flymotion.learner.seen import Seen
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
@@ -102,11 +102,7 @@ class PlainVision:
         enough : int, optional
             Of no account here: pairs at which to stop.
         """
-        for frames, cut in batches(movie):
-            if cut:
-                self.cut()
-            yield from ((pairs, self.seen) for pairs in self.push(frames))
-            yield None, self.seen
+        yield from shown(self, movie)
         self.cut()
 
     def cut(self) -> None:

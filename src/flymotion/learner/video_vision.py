@@ -23,7 +23,7 @@ import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
 from flymotion.learner.corpus import GUISES, PatchStream, Pool, Survey, survey
-from flymotion.learner.intake import BATCH, batches, is_corpus
+from flymotion.learner.intake import BATCH, is_corpus, shown
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Seen
 from flymotion.learner.video_noise import GivenWhitening, Moments, whitening
@@ -140,11 +140,7 @@ class VideoVision:
             with closing(ahead(self._in_turns(movies, opened, enough), N_AHEAD)) as steps:
                 yield from steps
         else:
-            for frames, cut in batches(movie):
-                if cut:
-                    self.cut()
-                yield from ((pairs, self.seen) for pairs in self.push(frames))
-                yield None, self.seen
+            yield from shown(self, movie)
         self.cut()
 
     def cut(self) -> None:
