@@ -15,6 +15,7 @@ PACKAGE = Path(flymotion.__file__).parent
 
 ROOMS = (
     "frames",
+    "writing",
     "world",
     "video",
     "photoreceptors",
