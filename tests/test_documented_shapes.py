@@ -17,7 +17,7 @@ import pytest
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.detectors import Taps, along, three_pixel
+from flymotion.detectors import FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
 from flymotion.frames import FramePairs, as_frames
@@ -461,6 +461,12 @@ CALLS = {
     "Detector.__call__": (
         lambda: three_pixel()(np.zeros((2, 7, 3, 6)), 0.01, eye=Grid(3, 6), direction=[0.0, 180.0]),
         {"...": (2,), "n_frames": 7, "n_positions": 12, "n_directions": 2},
+    ),
+    "FunctionDetector.__call__": (
+        lambda: FunctionDetector(lambda movie, dt: np.zeros((len(movie), 5, 2)), directions=(0.0, 90.0))(
+            np.zeros((3, 7, 6)), 0.01, eye=Line(6)
+        ),
+        {"...": (3,), "n_frames": 7, "n_positions": 5, "n_units": 2},
     ),
     "Detector.positions": (lambda: three_pixel().positions(Grid(3, 6)), {"n_positions": 12}),
     "Stream.push": (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import as_detector
 from flymotion.tuning.experiments import EXPERIMENTS, best_wavelength, experiment, shown_at
 from flymotion.tuning.measures import of_directions, peak, preferred_direction
 
@@ -36,13 +36,13 @@ class Characterisation(NamedTuple):
     """Dataset of :func:`numbers`."""
 
 
-def characterise(detector: Detector, *, at_best: bool | None = None, **changes: Any) -> Characterisation:
+def characterise(detector: Any, *, at_best: bool | None = None, **changes: Any) -> Characterisation:
     """Run the experiments of a sheet on a detector.
 
     Parameters
     ----------
-    detector : Detector
-        What responds.
+    detector : Detector, or function
+        What responds; a function ``movie, dt -> responses`` as of :class:`~flymotion.detectors.FunctionDetector`.
     at_best : bool, optional
         Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
         or of 30 degrees. By default the former for a detector that has units, as learned ones do, whose scale is that
@@ -57,6 +57,7 @@ def characterise(detector: Detector, *, at_best: bool | None = None, **changes: 
     Characterisation
         Each result says in its attribute ``at_best`` whether it is so, and in ``stimulus_wavelength`` what was shown.
     """
+    detector = as_detector(detector)
     at_best = bool(detector.directions) if at_best is None else at_best
 
     def shown(name: str, **extra: Any) -> Any:
