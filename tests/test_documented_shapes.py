@@ -37,8 +37,8 @@ from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
+from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.early import seen
-from flymotion.tuning.measures import round_the_circle
 from flymotion.tuning.phases import rendered
 from flymotion.video import read_movie
 from flymotion.video.edits import thumbnail

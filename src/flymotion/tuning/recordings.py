@@ -15,8 +15,9 @@ import numpy as np
 from scipy.signal import lfilter
 
 from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
+from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.curve_tables import in_units, parsed
-from flymotion.tuning.measures import of_directions, preferred_direction, round_the_circle, settled
+from flymotion.tuning.measures import of_directions, preferred_direction, settled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -235,7 +236,7 @@ def _check_directions(what: str, found: Any, other: str) -> None:
 def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each cell, the unit of the nearest preferred direction, and how far it is to be turned [deg]."""
     apart = (wanted[:, None] - np.atleast_1d(preferred.values) + 180) % 360 - 180
-    unit = np.abs(apart).argmin(axis=1)
+    unit = np.where(np.isnan(apart), np.inf, np.abs(apart)).argmin(axis=1)  # not one that prefers none
     return unit, apart[np.arange(len(wanted)), unit]
 
 
