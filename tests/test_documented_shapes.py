@@ -37,7 +37,7 @@ from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
-from flymotion.tuning.circle import round_the_circle
+from flymotion.tuning.circle import around, read_at, round_the_circle
 from flymotion.tuning.early import seen
 from flymotion.tuning.phases import rendered
 from flymotion.video import read_movie
@@ -489,6 +489,14 @@ CALLS = {
     "round_the_circle": (
         lambda: round_the_circle(np.zeros((6, 8, 4)), [0, 90, 180, 270], np.arange(5)),
         {**SAMPLED, "n": 5},
+    ),
+    "around": (
+        lambda: around(np.zeros((6, 8, 5)), np.array([0, 90, 180, 270, 360.0]))[0],
+        {"...": (6, 8), "n_places": 4},
+    ),
+    "read_at": (
+        lambda: read_at(*around(np.zeros((6, 8, 4)), np.array([0.0, 90, 180, 270])), np.arange(5)),
+        {"...": (6, 8), "n": 5},
     ),
     "seen": (
         lambda: seen(WeberContrast().fit(np.ones((1, 15))), np.ones((2, 7, 3, 5))),

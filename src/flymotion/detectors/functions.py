@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from flymotion.detectors.detector import Detector
+from flymotion.detectors.detector import Detector, Taps
 from flymotion.world.eyes import Eye, as_eye
 
-__all__ = ["FunctionDetector", "as_detector"]
+__all__ = ["FunctionDetector", "as_detector", "rectified"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +115,30 @@ def as_detector(detector: Any) -> Detector | FunctionDetector:
         What is neither.
     """
     return detector if isinstance(detector, (Detector, FunctionDetector)) else FunctionDetector(detector)
+
+
+def rectified(detector: Any) -> Detector | FunctionDetector:
+    """Return a detector, or a function as one, whose responses are half-wave rectified, as a cell's output is.
+
+    At every moment and position, before any mean: what outputs of NSM are of themselves.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> falling = np.linspace([1.0, 0.0], [0.0, 1.0], 50)
+    >>> hrd = hassenstein_reichardt()
+    >>> bool((rectified(hrd)(falling, 0.01) == np.maximum(hrd(falling, 0.01), 0)).all())
+    True
+    """
+    detector = as_detector(detector)
+    if isinstance(detector, FunctionDetector):
+        return replace(detector, function=partial(_positive_of, function=detector.function), opponent=False)
+    return replace(detector, combine=partial(_positive, combine=detector.combine), opponent=False)
+
+
+def _positive(tap: Taps, *, combine: Callable[[Taps], np.ndarray]) -> np.ndarray:
+    return np.maximum(combine(tap), 0)
+
+
+def _positive_of(movie: np.ndarray, dt: float, *, function: Callable[[np.ndarray, float], Any]) -> np.ndarray:
+    return np.maximum(function(movie, dt), 0)
