@@ -328,9 +328,12 @@ CALLS = {
     "across": (lambda: across(30.0), {}),
     "RandomBars.signs": (lambda: RandomBars(duration=0.2, extent=35.0).signs(), {"n_steps": 10, "n_bars": 7}),
     "Part.frames": (lambda: plaid().parts[0].frames(Grid(3, 5), TIMES), {"n_frames": 7, "eye.shape": (3, 5)}),
-    "Stimulus.movie": (lambda: plaid(duration=0.7).movie(Grid(3, 5), 0.1), {"n_frames": 7, "eye.shape": (3, 5)}),
+    "Stimulus.movie": (
+        lambda: plaid(duration=0.7).movie(Grid(3, 5), 0.1, spacing=5.0),
+        {"n_frames": 7, "eye.shape": (3, 5)},
+    ),
     "Stimulus.stream": (
-        lambda: next(plaid().stream(Grid(3, 5), 0.1, block=7)),
+        lambda: next(plaid().stream(Grid(3, 5), 0.1, block=7, spacing=5.0)),
         {"n_frames": 7, "eye.shape": (3, 5)},
     ),
     # similarity

@@ -108,7 +108,8 @@ class Detector:
     >>> from flymotion.detectors import hassenstein_reichardt
     >>> from flymotion.stimuli import drifting_grating
     >>> from flymotion.world.eyes import Line
-    >>> movie = drifting_grating(wavelength=40.0, temporal_frequency=1.0, duration=4.0).movie(Line(5), dt=0.01)
+    >>> grating = drifting_grating(wavelength=40.0, temporal_frequency=1.0, duration=4.0)
+    >>> movie = grating.movie(Line(5), dt=0.01, spacing=5.0)
     >>> responses = hassenstein_reichardt()(movie, dt=0.01)
     >>> responses.shape, bool(responses[100:].mean() > 0)
     ((400, 4), True)
