@@ -21,6 +21,7 @@ import numpy as np
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames
+from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["Detector", "Stream", "Taps", "along"]
@@ -100,8 +101,8 @@ class Detector:
     TypeError
         Arms that are not tuples of steps.
     ValueError
-        No arms, or displacements that are not finite numbers of that shape. In a call, a formula that returns another
-        shape than it should.
+        No arms, angles that are not positive, or displacements that are not finite numbers of that shape. In a call, a
+        formula that returns another shape than it should.
 
     Examples
     --------
@@ -128,6 +129,7 @@ class Detector:
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
+        positive(spacing=self.spacing, acceptance=self.acceptance)
         try:
             displacements = np.asarray(self.displacements, dtype=float)
         except (TypeError, ValueError):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.detectors.detector import Detector, Taps
+from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["FunctionDetector", "as_detector", "rectified"]
@@ -43,6 +44,8 @@ class FunctionDetector:
     ------
     TypeError
         What cannot be called.
+    ValueError
+        Angles that are not positive.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class FunctionDetector:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"the detector is {self.function!r}; expected a Detector, or a function of movie and dt")
+        positive(spacing=self.spacing, acceptance=self.acceptance)
         object.__setattr__(self, "name", self.name or getattr(self.function, "__name__", type(self.function).__name__))
 
     @property
