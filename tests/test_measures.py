@@ -9,9 +9,18 @@ import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
 
 from flymotion.detectors import three_pixel
-from flymotion.tuning import characterise, direction_selectivity, half_width, measures, peak, preferred_direction
+from flymotion.tuning import (
+    characterise,
+    direction_selectivity,
+    experiment,
+    half_width,
+    measures,
+    peak,
+    preferred_direction,
+)
 from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.recordings import compare, published
+from flymotion.tuning.sheet import numbers
 
 OF_ANGLES = {
     "preferred_direction": preferred_direction,
@@ -155,18 +164,18 @@ def test_a_single_sample_is_an_end():
         peak([], [])
 
 
+@pytest.fixture(scope="module")
+def results():
+    return characterise(three_pixel(), dt=0.02, repeats=2, duration=1.5).results
+
+
 @pytest.mark.parametrize(
     ("contrasts", "exponent"),
     [([0.0, 0.1, 0.2, 0.4], 2), ([0.4, 0.1, 0.2], 2), ([0.1, 0.1, 0.2], 2), ([0.0, 0.5], np.nan), ([0.3], np.nan)],
 )
-def test_the_exponent_of_contrast_is_of_the_two_lowest_above_0(contrasts, exponent, monkeypatch):
-    from flymotion.tuning import experiments, sheet
-
-    how = {"dt": 0.02, "repeats": 2, "duration": 1.5}
-    usual = sheet.EXPERIMENTS["contrast"]
-    shown = experiments.Experiment(usual.stimulus, {"contrast": contrasts})
-    monkeypatch.setitem(sheet.EXPERIMENTS, "contrast", shown)
-    assert_allclose(characterise(three_pixel(), **how).numbers.contrast_exponent, exponent, rtol=1e-9)
+def test_the_exponent_of_contrast_is_of_the_two_lowest_above_0(results, contrasts, exponent):
+    shown = experiment("contrast", three_pixel(), contrast=contrasts, dt=0.02)
+    assert_allclose(numbers(results | {"contrast": shown}).contrast_exponent, exponent, rtol=1e-9)
 
 
 def test_a_unit_that_prefers_nothing_is_nobodys_model():
