@@ -24,7 +24,7 @@ def found():
 
 @pytest.fixture
 def grating():
-    return Grating(12.0, 40.0, angle=30.0, mean=100.0, ndim=2)
+    return Grating(12.0, 40.0, direction=30.0, mean=100.0, ndim=2)
 
 
 def test_c30_holds(found):

@@ -56,7 +56,7 @@ def test_tune_compares_with_a_recording(run, tmp_path):
     recording.write_text("direction_deg,cell\n0,1\n90,0.1\n180,0\n270,0.1\n")
     status, out, _ = run("tune", "hrd", "--experiment", "contrast", "--recording", recording, "--out", tmp_path)
     assert status == 0
-    assert "correlation" in out and (tmp_path / "hrd-recording.png").exists()
+    assert "correlation" in out and "raw" in out and (tmp_path / "hrd-recording.png").exists()
 
 
 def test_compare_prints_a_table_and_writes_a_sheet(run, model, tmp_path):

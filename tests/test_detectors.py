@@ -21,6 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from flymotion.detectors import (
     DETECTORS,
     Detector,
+    FunctionDetector,
     along,
     barlow_levick,
     conductance,
@@ -87,6 +88,7 @@ SCALING = {name: 2 for name in MAKERS if name.startswith(("three", "hrd", "share
 """Power of contrast that responses grow with, where there is one: the others divide."""
 
 
+@pytest.mark.case("B40")
 @pytest.mark.parametrize("name", SCALING)
 def test_responses_grow_with_a_power_of_contrast(make_movie, name):
     movie = make_movie(40, 9)
@@ -98,6 +100,28 @@ def test_detectors_that_divide_grow_with_no_power_of_contrast(make_movie, name):
     movie = make_movie(40, 9)
     once, twice, fourfold = (np.abs(MAKERS[name]()(c * movie, DT)).mean() for c in (1.0, 2.0, 4.0))
     assert abs(np.log(twice / once) - np.log(fourfold / twice)) > 0.01
+
+
+@pytest.mark.case("B40")
+@pytest.mark.parametrize("gain", [1e-6, 0.5, 255.0, 65535.0])
+@pytest.mark.parametrize("delayed", [LowPass(0.05), Delay(DT)])
+def test_velocity_depends_on_no_gain_and_its_sign_on_none_whatever_the_ridge(make_movie, gain, delayed):
+    movie = make_movie(40, 9)
+    plain, ridged = ridge_velocity(delayed, ridge=0.0), ridge_velocity(delayed)
+    assert_allclose(plain(gain * movie, DT)[1:], plain(movie, DT)[1:], rtol=1e-6)  # at first nothing has changed
+    assert_array_equal(np.sign(ridged(gain * movie, DT))[1:], np.sign(ridged(movie, DT))[1:])
+
+
+CONSTRUCTORS = list(dict.fromkeys(getattr(make, "func", make) for make in DETECTORS.values()))
+
+
+@pytest.mark.parametrize("angle", [0.0, -1.0, np.inf, np.nan, 1e300])
+@pytest.mark.parametrize("name", ["spacing", "acceptance"])
+@pytest.mark.parametrize("make", [*CONSTRUCTORS, FunctionDetector])
+def test_angles_that_are_none_are_refused(make, name, angle):
+    needed = {FunctionDetector: (np.diff,)}.get(make, ())
+    with pytest.raises(ValueError, match=f"{name} is"):
+        make(*needed, **{name: angle})
 
 
 # Errors

@@ -17,7 +17,7 @@ import pytest
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.detectors import Taps, along, three_pixel
+from flymotion.detectors import FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
 from flymotion.frames import FramePairs, as_frames
@@ -37,8 +37,8 @@ from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
+from flymotion.tuning.circle import around, read_at, round_the_circle
 from flymotion.tuning.early import seen
-from flymotion.tuning.measures import round_the_circle
 from flymotion.tuning.phases import rendered
 from flymotion.video import read_movie
 from flymotion.video.edits import thumbnail
@@ -328,9 +328,12 @@ CALLS = {
     "across": (lambda: across(30.0), {}),
     "RandomBars.signs": (lambda: RandomBars(duration=0.2, extent=35.0).signs(), {"n_steps": 10, "n_bars": 7}),
     "Part.frames": (lambda: plaid().parts[0].frames(Grid(3, 5), TIMES), {"n_frames": 7, "eye.shape": (3, 5)}),
-    "Stimulus.movie": (lambda: plaid(duration=0.7).movie(Grid(3, 5), 0.1), {"n_frames": 7, "eye.shape": (3, 5)}),
+    "Stimulus.movie": (
+        lambda: plaid(duration=0.7).movie(Grid(3, 5), 0.1, spacing=5.0),
+        {"n_frames": 7, "eye.shape": (3, 5)},
+    ),
     "Stimulus.stream": (
-        lambda: next(plaid().stream(Grid(3, 5), 0.1, block=7)),
+        lambda: next(plaid().stream(Grid(3, 5), 0.1, block=7, spacing=5.0)),
         {"n_frames": 7, "eye.shape": (3, 5)},
     ),
     # similarity
@@ -462,6 +465,12 @@ CALLS = {
         lambda: three_pixel()(np.zeros((2, 7, 3, 6)), 0.01, eye=Grid(3, 6), direction=[0.0, 180.0]),
         {"...": (2,), "n_frames": 7, "n_positions": 12, "n_directions": 2},
     ),
+    "FunctionDetector.__call__": (
+        lambda: FunctionDetector(lambda movie, dt: np.zeros((len(movie), 5, 2)), directions=(0.0, 90.0))(
+            np.zeros((3, 7, 6)), 0.01, eye=Line(6)
+        ),
+        {"...": (3,), "n_frames": 7, "n_positions": 5, "n_units": 2},
+    ),
     "Detector.positions": (lambda: three_pixel().positions(Grid(3, 6)), {"n_positions": 12}),
     "Stream.push": (
         lambda: three_pixel().stream(0.01, eye=Grid(3, 6)).push(np.zeros((7, 3, 6))),
@@ -483,6 +492,14 @@ CALLS = {
     "round_the_circle": (
         lambda: round_the_circle(np.zeros((6, 8, 4)), [0, 90, 180, 270], np.arange(5)),
         {**SAMPLED, "n": 5},
+    ),
+    "around": (
+        lambda: around(np.zeros((6, 8, 5)), np.array([0, 90, 180, 270, 360.0]))[0],
+        {"...": (6, 8), "n_places": 4},
+    ),
+    "read_at": (
+        lambda: read_at(*around(np.zeros((6, 8, 4)), np.array([0.0, 90, 180, 270])), np.arange(5)),
+        {"...": (6, 8), "n": 5},
     ),
     "seen": (
         lambda: seen(WeberContrast().fit(np.ones((1, 15))), np.ones((2, 7, 3, 5))),

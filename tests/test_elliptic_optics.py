@@ -117,8 +117,10 @@ def test_a_grating_is_its_fourier_series_through_any_ellipse(sigma, make_ellipse
 def test_a_zoomed_grating_is_a_grating_of_another_wavelength(zoom, make_points):
     """Content that zooms by a factor z is seen at x / z through optics that are 1 / z as wide in the scene."""
     points = make_points(5)
-    seen = Grating(5.0, angle=30.0, ndim=2).sample(points / zoom, np.tile((SIGMA / zoom) ** 2 * np.eye(2), (5, 1, 1)))
-    assert_allclose(seen, Grating(5.0 * zoom, angle=30.0, ndim=2).sample(points, SIGMA), atol=1e-12)
+    seen = Grating(5.0, direction=30.0, ndim=2).sample(
+        points / zoom, np.tile((SIGMA / zoom) ** 2 * np.eye(2), (5, 1, 1))
+    )
+    assert_allclose(seen, Grating(5.0 * zoom, direction=30.0, ndim=2).sample(points, SIGMA), atol=1e-12)
 
 
 def test_no_frames_are_no_frames(scene):
@@ -182,7 +184,9 @@ def test_an_edge_through_optics_that_are_sharp_across_it_is_a_step():
     assert_array_equal(np.abs(seen[1]) < 0.05, [True] * 3)
 
 
-@pytest.mark.parametrize("scene", [Grating(4.0, 0.5, 60.0, 0.2, 1.0, ndim=2), Edge(0.3, angle=60.0, ndim=2)], ids=str)
+@pytest.mark.parametrize(
+    "scene", [Grating(4.0, 0.5, 60.0, 0.2, 1.0, ndim=2), Edge(0.3, direction=60.0, ndim=2)], ids=str
+)
 def test_a_straight_scene_asks_for_the_variance_along_it_alone(scene, make_points):
     along = np.array([0.5, -(0.75**0.5)])
     across = np.array([along[1], -along[0]])

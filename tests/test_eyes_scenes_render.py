@@ -133,8 +133,8 @@ def test_right_is_positive_motion_in_one_dimension(make_noise):
 @pytest.mark.parametrize("angle", [0.0, 35.0, 90.0, 215.0])
 def test_motion_is_the_phase_that_registers_a_grating(angle):
     wavelength, motion = 9.0, Translation(2.0, angles=(0.0, 90.0, 180.0, 270.0))
-    scene = Grating(wavelength, angle=angle, ndim=2)
-    sine = Grating(wavelength, angle=angle, ndim=2, phase=-math.pi / 2)
+    scene = Grating(wavelength, direction=angle, ndim=2)
+    sine = Grating(wavelength, direction=angle, ndim=2, phase=-math.pi / 2)
     eye = Grid(1, 1, sigma=0)
     cosines, sines = (sample_pairs(s, eye, motion, 50, random_state=3) for s in (scene, sine))
     phase_before, phase_after = (
@@ -160,7 +160,7 @@ def test_a_point_up_and_right_lands_in_row_0_and_the_last_column():
 
 
 def test_an_edge_rises_along_its_angle():
-    frame = render(Edge(angle=90.0, ndim=2), Grid(5, 5, sigma=0.5), [[0.0, 0.0]])[0]
+    frame = render(Edge(direction=90.0, ndim=2), Grid(5, 5, sigma=0.5), [[0.0, 0.0]])[0]
     assert (np.diff(frame[:, 2]) < 0).all()
     assert_allclose(np.diff(frame, axis=1), 0, atol=1e-12)
 

@@ -166,8 +166,8 @@ def test_impossible_motions_are_refused(make, message):
 def test_content_that_turns_is_the_scene_turned():
     """A horizontal grating turned a quarter counter-clockwise is a vertical one."""
     eye, turn = Grid(5, 5), Rotation(90.0)
-    pairs = stepped_pairs(Grating(4.0, angle=0.0, phase=0.3, ndim=2), eye, turn, at_rest(turn), np.array([[90.0]]))
-    upright = render(Grating(4.0, angle=90.0, phase=0.3, ndim=2), eye, [[0.0, 0.0]])
+    pairs = stepped_pairs(Grating(4.0, direction=0.0, phase=0.3, ndim=2), eye, turn, at_rest(turn), np.array([[90.0]]))
+    upright = render(Grating(4.0, direction=90.0, phase=0.3, ndim=2), eye, [[0.0, 0.0]])
     assert_allclose(pairs.after, upright, atol=1e-12)
     assert_allclose(pairs.after[0], np.rot90(pairs.before[0]), atol=1e-12)
 
@@ -179,10 +179,10 @@ def test_content_that_grows_is_seen_through_the_same_optics():
     assert_allclose(pairs.after, render(Grating(4.0 * np.exp(0.5), ndim=2), eye, [[0.0, 0.0]]), atol=1e-12)
 
 
-@pytest.mark.parametrize("scene", [Edge(0.2, angle=30, ndim=2), Bar(1.5, 0.1, angle=-45, ndim=2)], ids=repr)
+@pytest.mark.parametrize("scene", [Edge(0.2, direction=30, ndim=2), Bar(1.5, 0.1, direction=-45, ndim=2)], ids=repr)
 def test_edges_and_bars_turn_with_the_content(scene):
     eye, turn = Hexagon(2), Rotation(90.0)
-    turned = type(scene)(**{**vars(scene), "angle": scene.angle + 20})
+    turned = type(scene)(**{**vars(scene), "direction": scene.direction + 20})
     after = stepped_pairs(scene, eye, turn, at_rest(turn), np.array([[20.0]])).after
     assert_allclose(after, render(turned, eye, [[0.0, 0.0]]), atol=1e-12)
 

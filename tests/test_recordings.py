@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lfilter
 
-from flymotion.detectors import hassenstein_reichardt
+from flymotion.detectors import DETECTORS, hassenstein_reichardt, rectified
 from flymotion.detectors.temporal import LowPass
 from flymotion.tuning import direction_selectivity, experiment, half_width, preferred_direction
 from flymotion.tuning.recordings import compare, gcamp, published, read_recording
@@ -271,6 +271,36 @@ def test_comparisons_survive_netcdf(tmp_path):
         xr.testing.assert_equal(again.load(), result)
 
 
+def mean_correlation(detector):
+    beside = compare(experiment("direction", detector, dt=0.01), published()).sel(cell=["T4a", "T4b", "T4c", "T4d"])
+    return [float(beside[name].mean()) for name in ("correlation", "correlation_raw")]
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_all_detectors_are_compared_rectified_as_the_cosine_and_learned_ones_are(name):
+    detector = DETECTORS[name]()
+    raw, at_once = (experiment("direction", d, dt=0.02, repeats=2) for d in (detector, rectified(detector)))
+    beside, positive = compare(raw, published()), compare(at_once, published())
+    assert (beside.model >= 0).all() and (positive.model >= 0).all()
+    assert_allclose(positive.correlation, positive.correlation_raw, rtol=1e-12)
+    by_hand = compare(raw.assign(response=np.maximum(raw.response, 0)), published())
+    assert_allclose(beside.correlation, by_hand.correlation_raw, rtol=1e-12)
+
+
+def test_the_hrd_is_as_near_to_t4_as_its_rectified_curve():
+    """0.800 as it is, negative in its null direction; 0.910 rectified, where a cosine has 0.921."""
+    assert_allclose(mean_correlation(hassenstein_reichardt()), [0.910, 0.800], atol=5e-4)
+    assert_allclose(mean_correlation(rectified(hassenstein_reichardt())), [0.910, 0.910], atol=5e-4)
+
+
+def test_functions_are_rectified_too():
+    hrd = hassenstein_reichardt(LowPass(0.05))
+    movie = np.random.default_rng(0).normal(size=(50, 6))
+    theirs = rectified(lambda movie, dt: hrd(movie, dt))(movie, 0.01)
+    assert_array_equal(theirs, np.maximum(hrd(movie, 0.01), 0))
+    assert not rectified(hrd).opponent and hrd.opponent
+
+
 # Indicators
 
 
@@ -292,8 +322,9 @@ def test_the_peak_is_taken_after_settling(with_course, make_recording):
     late = with_course.assign(course=course)
     xr.testing.assert_equal(compare(late, published()), compare(with_course, published()))
     largest = with_course.course.sel(time=slice(with_course.attrs["settle"], None)).max("time")
-    same = compare(with_course, make_recording(largest.interp(direction=TWELVE).values))
-    assert_allclose(same.correlation, 1, rtol=1e-12)
+    largest = largest.interp(direction=TWELVE).values
+    same = compare(with_course, make_recording(largest, np.maximum(largest, 0)))
+    assert_allclose([same.correlation_raw[0], same.correlation[1]], 1, rtol=1e-12)
 
 
 def test_gcamp_is_a_difference_of_exponentials_and_the_same_as_its_samples(with_course):
@@ -304,7 +335,7 @@ def test_gcamp_is_a_difference_of_exponentials_and_the_same_as_its_samples(with_
     chain = compare(with_course, published(), indicator_kernel=gcamp(0.05, 0.2))
     sampled = compare(with_course, published(), indicator_kernel=h)
     xr.testing.assert_allclose(chain, sampled, rtol=1e-9)
-    assert not np.allclose(chain.model, compare(with_course, published()).model)
+    assert not np.allclose(chain.correlation_raw, compare(with_course, published()).correlation_raw, rtol=1e-6)
 
 
 def test_indicators_start_from_what_was_before(make_recording):

@@ -82,7 +82,7 @@ def sine(eye, t, *, wavelength, temporal_frequency, direction, contrast, phase):
 @each_eye
 def test_every_stimulus_shows_on_every_eye(name, eye):
     stimulus = STIMULI[name]()
-    movie = stimulus.movie(eye, DT)
+    movie = stimulus.movie(eye, DT, spacing=SPACING)
     assert movie.shape == (round(stimulus.duration / DT), *eye.shape)
     assert np.isfinite(movie).all()
     assert movie.std() > 0.01
@@ -98,26 +98,34 @@ def test_every_stimulus_is_called_by_its_name(name):
 @each_stimulus
 def test_blocks_of_a_stream_and_pieces_are_the_movie(name):
     stimulus, eye = STIMULI[name](), Grid(3, 4)
-    movie = stimulus.movie(eye, DT)
-    assert_allclose(np.concatenate(list(stimulus.stream(eye, DT, block=33))), movie, rtol=0, atol=1e-11)
-    assert_allclose(stimulus.movie(eye, DT, start=31, stop=52), movie[31:52], rtol=0, atol=1e-11)
+    movie = stimulus.movie(eye, DT, spacing=SPACING)
+    assert_allclose(
+        np.concatenate(list(stimulus.stream(eye, DT, block=33, spacing=SPACING))), movie, rtol=0, atol=1e-11
+    )
+    assert_allclose(stimulus.movie(eye, DT, start=31, stop=52, spacing=SPACING), movie[31:52], rtol=0, atol=1e-11)
 
 
 @each_stimulus
 def test_every_stimulus_pickles(name, pickled):
     stimulus = STIMULI[name]()
-    assert_array_equal(pickled(stimulus).movie(Grid(2, 3), DT), stimulus.movie(Grid(2, 3), DT))
+    assert_array_equal(
+        pickled(stimulus).movie(Grid(2, 3), DT, spacing=SPACING), stimulus.movie(Grid(2, 3), DT, spacing=SPACING)
+    )
 
 
 @each_stimulus
 def test_a_mean_is_added(name):
     stimulus = STIMULI[name]()
-    assert_allclose(stimulus.about(2.0).movie((5,), DT), stimulus.movie((5,), DT) + 2, atol=1e-12)
+    assert_allclose(
+        stimulus.about(2.0).movie((5,), DT, spacing=SPACING), stimulus.movie((5,), DT, spacing=SPACING) + 2, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", having("random_state"))
 def test_one_seed_one_movie(name):
-    first, again, other = (STIMULI[name](random_state=seed).movie(Grid(2, 6), DT) for seed in (3, 3, 4))
+    first, again, other = (
+        STIMULI[name](random_state=seed).movie(Grid(2, 6), DT, spacing=SPACING) for seed in (3, 3, 4)
+    )
     assert_array_equal(first, again)
     assert np.abs(other - first).max() > 0.01
 
@@ -135,20 +143,20 @@ def test_global_generators_are_left_alone(name):
 def test_a_direction_turns_the_stimulus(name, quarters):
     """Counter-clockwise as one looks: right, up, left, down."""
     make, eye = STIMULI[name], Grid(5, 5)
-    turned = np.rot90(make(direction=0.0).movie(eye, DT), quarters, axes=(1, 2))
-    assert_allclose(make(direction=90.0 * quarters).movie(eye, DT), turned, rtol=0, atol=1e-11)
+    turned = np.rot90(make(direction=0.0).movie(eye, DT, spacing=SPACING), quarters, axes=(1, 2))
+    assert_allclose(make(direction=90.0 * quarters).movie(eye, DT, spacing=SPACING), turned, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", having("direction"))
 def test_a_line_sees_what_the_middle_row_of_a_grid_sees(name):
     stimulus = STIMULI[name](direction=30.0)
-    middle = stimulus.movie(Grid(3, 8), DT)[:, 1]
-    assert_allclose(stimulus.movie(Line(8), DT), middle, rtol=0, atol=1e-12)
+    middle = stimulus.movie(Grid(3, 8), DT, spacing=SPACING)[:, 1]
+    assert_allclose(stimulus.movie(Line(8), DT, spacing=SPACING), middle, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", having("contrast"))
 def test_a_movie_is_proportional_to_contrast(name):
-    single, double = (STIMULI[name](**how).movie((6,), DT) for how in scaled(name))
+    single, double = (STIMULI[name](**how).movie((6,), DT, spacing=SPACING) for how in scaled(name))
     assert_allclose(double, 2 * single, rtol=0, atol=1e-12)
 
 
@@ -190,7 +198,7 @@ SIGNS = {
 @pytest.mark.parametrize("detector", [three_pixel(), hassenstein_reichardt()], ids=["three-pixel", "HR"])
 @pytest.mark.parametrize(("make", "how", "sign"), SIGNS.values(), ids=SIGNS)
 def test_content_that_moves_right_is_positive(detector, make, how, sign):
-    movie = make(**how).movie(Grid(1, 12), DT)
+    movie = make(**how).movie(Grid(1, 12), DT, spacing=SPACING)
     assert sign * detector(movie, DT).mean() > 0
 
 
@@ -198,7 +206,7 @@ def test_content_that_moves_right_is_positive(detector, make, how, sign):
 @pytest.mark.parametrize("make", [counterphase_grating, opponent_gratings, flashed_bar])
 def test_what_goes_nowhere_is_zero(detector, make):
     """Summed over six positions: a wavelength, or as much to either side of the bar."""
-    assert abs(detector(make().movie(Grid(1, 8), DT), DT)[..., :6].mean()) < 1e-12
+    assert abs(detector(make().movie(Grid(1, 8), DT, spacing=SPACING), DT)[..., :6].mean()) < 1e-12
 
 
 # Gratings
@@ -209,7 +217,7 @@ def test_what_goes_nowhere_is_zero(detector, make):
 def test_a_drifting_grating_is_a_cosine_damped_by_the_optics(eye, direction):
     how = dict(wavelength=17.0, temporal_frequency=1.7, direction=direction, contrast=0.3, phase=0.8)
     stimulus = drifting_grating(**how)
-    assert_allclose(stimulus.movie(eye, DT), sine(eye, times(stimulus), **how), rtol=0, atol=1e-12)
+    assert_allclose(stimulus.movie(eye, DT, spacing=SPACING), sine(eye, times(stimulus), **how), rtol=0, atol=1e-12)
 
 
 @each_eye
@@ -230,7 +238,7 @@ def test_a_square_grating_is_its_odd_harmonics(eye, wavelength):
         )
         for m in range(1, 40, 2)
     ]
-    assert_allclose(stimulus.movie(eye, DT), np.sum(harmonics, axis=0), rtol=0, atol=1e-12)
+    assert_allclose(stimulus.movie(eye, DT, spacing=SPACING), np.sum(harmonics, axis=0), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [drifting_grating, square_grating, counterphase_grating])
@@ -247,7 +255,9 @@ def test_a_counterphase_grating_is_two_opposed_gratings_of_half_the_contrast(eye
         sine(eye, times(counterphase_grating(**how)), contrast=0.2, **(how | {"temporal_frequency": f}))
         for f in (1.7, -1.7)
     ]
-    assert_allclose(counterphase_grating(contrast=0.4, **how).movie(eye, DT), sum(halves), rtol=0, atol=1e-12)
+    assert_allclose(
+        counterphase_grating(contrast=0.4, **how).movie(eye, DT, spacing=SPACING), sum(halves), rtol=0, atol=1e-12
+    )
 
 
 @each_eye
@@ -256,7 +266,7 @@ def test_opponent_gratings_are_the_sum_of_both(eye):
     t = times(opponent_gratings(**how))
     preferred = sine(eye, t, contrast=0.4, **how)
     null = sine(eye, t, contrast=0.1, **(how | {"temporal_frequency": -1.7}))
-    found = opponent_gratings(contrast=0.4, opposing=0.1, **how).movie(eye, DT)
+    found = opponent_gratings(contrast=0.4, opposing=0.1, **how).movie(eye, DT, spacing=SPACING)
     assert_allclose(found, preferred + null, rtol=0, atol=1e-12)
 
 
@@ -265,20 +275,20 @@ def test_a_plaid_is_the_sum_of_its_gratings(eye):
     how = dict(wavelength=17.0, temporal_frequency=1.7, phase=0.8)
     t = times(plaid(**how))
     gratings = [sine(eye, t, contrast=0.2, direction=d, **how) for d in (-20.0, 80.0)]
-    found = plaid(angle=100.0, direction=30.0, contrast=0.4, **how).movie(eye, DT)
+    found = plaid(angle=100.0, direction=30.0, contrast=0.4, **how).movie(eye, DT, spacing=SPACING)
     assert_allclose(found, sum(gratings), rtol=0, atol=1e-12)
 
 
 def test_a_plaid_moves_as_a_whole():
     """At f L / cos(angle / 2): here 30 / cos 60 deg = 60 deg/s, which is one pixel in 1/12 s."""
-    movie = plaid(angle=120.0, wavelength=30.0).movie(Grid(4, 8), 1 / 12)
+    movie = plaid(angle=120.0, wavelength=30.0).movie(Grid(4, 8), 1 / 12, spacing=SPACING)
     assert_allclose(movie[1:, :, 1:], movie[:-1, :, :-1], atol=1e-12)
 
 
 def test_a_phase_that_is_not_given_is_drawn():
     rng = np.random.default_rng(7)
-    drawn = drifting_grating(phase=rng.uniform(0, 2 * math.pi)).movie((5,), DT)
-    assert_array_equal(drifting_grating(random_state=7).movie((5,), DT), drawn)
+    drawn = drifting_grating(phase=rng.uniform(0, 2 * math.pi)).movie((5,), DT, spacing=SPACING)
+    assert_array_equal(drifting_grating(random_state=7).movie((5,), DT, spacing=SPACING), drawn)
 
 
 # Apparent motion
@@ -286,30 +296,32 @@ def test_a_phase_that_is_not_given_is_drawn():
 
 @pytest.mark.parametrize("phase", [0.0, 0.8, 3.0])
 def test_reverse_phi_by_quarters_is_phi_the_other_way(phase):
-    back = reverse_phi(direction=210.0, phase=-phase, reverse=False).movie(Grid(3, 8), DT)
-    assert_allclose(reverse_phi(direction=30.0, phase=phase).movie(Grid(3, 8), DT), back, rtol=0, atol=1e-12)
+    back = reverse_phi(direction=210.0, phase=-phase, reverse=False).movie(Grid(3, 8), DT, spacing=SPACING)
+    assert_allclose(
+        reverse_phi(direction=30.0, phase=phase).movie(Grid(3, 8), DT, spacing=SPACING), back, rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(("reverse", "signs"), [(False, [1, 1, 1, 1]), (True, [1, -1, 1, -1])])
 def test_phi_jumps_every_interval(reverse, signs):
     how = dict(wavelength=40.0, temporal_frequency=1.25, phase=0.3)
-    movie = reverse_phi(interval=0.1, reverse=reverse, duration=0.4, **how).movie(Line(8), 0.01)
-    smooth = drifting_grating(**how).movie(Line(8), 0.1)[:4]
+    movie = reverse_phi(interval=0.1, reverse=reverse, duration=0.4, **how).movie(Line(8), 0.01, spacing=SPACING)
+    smooth = drifting_grating(**how).movie(Line(8), 0.1, spacing=SPACING)[:4]
     expected = np.repeat(np.array(signs)[:, None] * smooth, 10, axis=0)
     assert_allclose(movie, expected, rtol=0, atol=1e-12)
 
 
 def test_phi_without_rest_is_drift():
     how = dict(wavelength=17.0, temporal_frequency=1.7, direction=30.0, phase=0.8)
-    phi = reverse_phi(interval=DT, reverse=False, **how).movie(Grid(3, 4), DT)
-    assert_allclose(phi, drifting_grating(**how).movie(Grid(3, 4), DT), rtol=0, atol=1e-12)
+    phi = reverse_phi(interval=DT, reverse=False, **how).movie(Grid(3, 4), DT, spacing=SPACING)
+    assert_allclose(phi, drifting_grating(**how).movie(Grid(3, 4), DT, spacing=SPACING), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("dt", [1e-3, 0.01, 1 / 240])
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (1, -1), (-0.5, 1), (-1, -1)])
 def test_bars_of_apparent_motion_appear_on_time_and_stay(dt, first, second):
     stimulus = apparent_motion(first=first, second=second, onset=0.5, delay=0.2)
-    movie = stimulus.movie(Line(4, sigma=0.0), dt)  # pixels at -7.5, -2.5, 2.5 and 7.5 deg
+    movie = stimulus.movie(Line(4, sigma=0.0), dt, spacing=SPACING)  # pixels at -7.5, -2.5, 2.5 and 7.5 deg
     expected = np.zeros_like(movie)
     expected[round(0.5 / dt) :, 1] = first
     expected[round(0.7 / dt) :, 2] = second
@@ -317,7 +329,7 @@ def test_bars_of_apparent_motion_appear_on_time_and_stay(dt, first, second):
 
 
 def test_the_second_bar_lies_along_the_direction():
-    movie = apparent_motion(separation=15.0, direction=90.0).movie(Grid(4, 1, sigma=0.0), 0.55)
+    movie = apparent_motion(separation=15.0, direction=90.0).movie(Grid(4, 1, sigma=0.0), 0.55, spacing=SPACING)
     assert_array_equal(movie[1], [[0], [0], [0], [1]])  # below, then above
     assert_array_equal(movie[2], [[1], [0], [0], [1]])
 
@@ -328,7 +340,9 @@ def test_the_second_bar_lies_along_the_direction():
 @pytest.mark.parametrize("contrast", [0.8, -0.8])
 def test_an_edge_arrives_at_every_pixel_when_it_should(contrast):
     stimulus = moving_edge(speed=25.0, contrast=contrast, duration=2.0)
-    movie = stimulus.movie(Line(9, sigma=0.0), DT)  # pixels at -20, -15, ... 20 deg: an edge needs 10 frames from each
+    movie = stimulus.movie(
+        Line(9, sigma=0.0), DT, spacing=SPACING
+    )  # pixels at -20, -15, ... 20 deg: an edge needs 10 frames from each
     arrives = 50 + 10 * np.arange(-4, 5)
     k = np.arange(100)[:, None]
     assert_allclose(movie, contrast * np.where(k == arrives, 0.5, k > arrives), atol=1e-12)
@@ -339,13 +353,15 @@ def test_an_edge_through_optics(eye):
     stimulus = moving_edge(speed=25.0, direction=60.0, contrast=0.8)
     behind = 25.0 * (times(stimulus)[:, None] - 1.0) - along(eye, 60.0)
     normal = [[0.5 * math.erfc(-d / (eye.sigma * SPACING * math.sqrt(2))) for d in row] for row in behind]
-    assert_allclose(stimulus.movie(eye, DT), 0.8 * np.reshape(normal, (-1, *eye.shape)), rtol=0, atol=1e-12)
+    assert_allclose(
+        stimulus.movie(eye, DT, spacing=SPACING), 0.8 * np.reshape(normal, (-1, *eye.shape)), rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("make", [moving_edge, moving_bar, flashed_bar])
 @pytest.mark.parametrize("contrast", [0.5, -0.5])
 def test_contrast_is_webers(make, contrast):
-    seen = make(contrast=contrast).about(1.0).movie(Line(1, sigma=0.0), DT)[:, 0]
+    seen = make(contrast=contrast).about(1.0).movie(Line(1, sigma=0.0), DT, spacing=SPACING)[:, 0]
     background, extreme = seen[0], seen[np.abs(seen - seen[0]).argmax()]
     assert background == 1.0
     assert_allclose((extreme - background) / background, contrast, atol=1e-12)
@@ -354,9 +370,9 @@ def test_contrast_is_webers(make, contrast):
 @each_eye
 def test_a_bar_is_the_difference_of_two_edges(eye):
     """Half the width of the bar, 6 deg, is 12 frames of its motion."""
-    bar = moving_bar(width=12.0, speed=25.0, direction=60.0, contrast=-0.7).movie(eye, DT, start=12)
+    bar = moving_bar(width=12.0, speed=25.0, direction=60.0, contrast=-0.7).movie(eye, DT, start=12, spacing=SPACING)
     edge = moving_edge(speed=25.0, direction=60.0, contrast=-0.7)
-    ahead, behind = (edge.movie(eye, DT, start=s, stop=s + 88) for s in (24, 0))
+    ahead, behind = (edge.movie(eye, DT, start=s, stop=s + 88, spacing=SPACING) for s in (24, 0))
     assert_allclose(bar, ahead - behind, rtol=0, atol=1e-12)
 
 
@@ -370,7 +386,7 @@ def test_a_bar_is_where_it_should_be_to_the_degree():
 @pytest.mark.parametrize("dt", [1e-3, 0.01, 1 / 240])
 def test_a_flashed_bar_is_there_while_it_should_be(dt):
     stimulus = flashed_bar(width=5.0, position=10.0, direction=180.0, contrast=-0.4, onset=0.3, on_time=0.6)
-    movie = stimulus.movie(Line(7, sigma=0.0), dt)
+    movie = stimulus.movie(Line(7, sigma=0.0), dt, spacing=SPACING)
     expected = np.zeros_like(movie)
     expected[round(0.3 / dt) : round(0.9 / dt), 1] = -0.4
     assert_array_equal(movie, expected)
@@ -385,7 +401,7 @@ def pattern():
 
     def seen(make, n_steps=200, *, interval=0.04, **how):
         stimulus = make(interval=interval, duration=n_steps * interval, contrast=1.0, **how)
-        return stimulus.movie(Line(24, sigma=0.0), interval)
+        return stimulus.movie(Line(24, sigma=0.0), interval, spacing=SPACING)
 
     return seen
 
@@ -436,14 +452,16 @@ def test_a_glider_of_two_points_is_a_picture_that_moves(pattern):
 
 
 def test_a_pattern_lasts_for_its_interval():
-    movie = glider(interval=0.04).movie(Line(24), 0.01)
+    movie = glider(interval=0.04).movie(Line(24), 0.01, spacing=SPACING)
     assert_array_equal(movie, np.repeat(movie[::4], 4, axis=0))
     assert (np.abs(np.diff(movie[::4], axis=0)).max(axis=1) > 0.1).all()
 
 
 @pytest.mark.parametrize("make", [glider, ternary_noise])
 def test_beyond_the_bars_is_the_mean(make):
-    movie = make(extent=20.0, width=4.9).movie(Line(12, sigma=0.0), DT)  # five bars, from -12.25 to 12.25 deg
+    movie = make(extent=20.0, width=4.9).movie(
+        Line(12, sigma=0.0), DT, spacing=SPACING
+    )  # five bars, from -12.25 to 12.25 deg
     assert_array_equal(np.abs(movie).max(axis=0) > 0, [False] * 4 + [True] * 4 + [False] * 4)
 
 
@@ -465,7 +483,7 @@ def test_ternary_noise_correlates_where_it_should_and_nowhere_else(parity, steps
 def test_coherent_dots_are_one_picture_that_moves():
     """One pixel every 10 frames, on a field wide enough for nothing to come back."""
     stimulus = random_dots(speed=25.0, lifetime=math.inf, duration=0.6, density=0.02)
-    movie = stimulus.movie(Grid(5, 8), DT)
+    movie = stimulus.movie(Grid(5, 8), DT, spacing=SPACING)
     assert_allclose(movie[20:, :, 2:], movie[:-20, :, :-2], rtol=0, atol=1e-12)
 
 
@@ -511,10 +529,10 @@ def test_velocity_steps_are_where_they_should_be():
 
 def test_a_velocity_step_is_a_drift_that_starts():
     still, moving = velocity_steps(speeds=[0.0, 30.0], phase=0.4), drifting_grating(phase=0.4)
-    movie = still.movie(Line(6), DT)
+    movie = still.movie(Line(6), DT, spacing=SPACING)
     assert still.duration == 1.0
-    assert_allclose(movie[:26], np.tile(moving.movie(Line(6), DT, stop=1), (26, 1)), atol=1e-12)
-    assert_allclose(movie[25:], moving.movie(Line(6), DT, stop=25), atol=1e-12)
+    assert_allclose(movie[:26], np.tile(moving.movie(Line(6), DT, stop=1, spacing=SPACING), (26, 1)), atol=1e-12)
+    assert_allclose(movie[25:], moving.movie(Line(6), DT, stop=25, spacing=SPACING), atol=1e-12)
 
 
 @pytest.mark.parametrize("make", [velocity_steps, velocity_noise])
@@ -525,7 +543,7 @@ def test_any_scene_moves_on_the_path(make):
     t = times(stimulus)
     path = make(direction=30.0, random_state=5).parts[0].path(t)
     far = [render(scene, Scaled(eye), -place[None])[0] for place in path[::20]]
-    assert_allclose(stimulus.movie(eye, DT)[::20], far, rtol=0, atol=1e-11)
+    assert_allclose(stimulus.movie(eye, DT, spacing=SPACING)[::20], far, rtol=0, atol=1e-11)
 
 
 class Scaled:
@@ -555,8 +573,10 @@ def test_velocity_noise_starts_as_it_goes_on():
 
 def test_velocity_noise_is_a_function_of_time_and_seed_alone():
     short, long = (velocity_noise(duration=d, random_state=3) for d in (1.0, 2.0))
-    assert_array_equal(long.movie((4,), DT)[:50], short.movie((4,), DT))
-    assert_allclose(long.movie((4,), 1e-3)[::20], long.movie((4,), DT), rtol=0, atol=1e-12)
+    assert_array_equal(long.movie((4,), DT, spacing=SPACING)[:50], short.movie((4,), DT, spacing=SPACING))
+    assert_allclose(
+        long.movie((4,), 1e-3, spacing=SPACING)[::20], long.movie((4,), DT, spacing=SPACING), rtol=0, atol=1e-12
+    )
     halfway = long.parts[0].path(np.array([0.4, 0.4005, 0.401]))
     assert_allclose(halfway[1], halfway[[0, 2]].mean(axis=0), atol=1e-12)
 
@@ -573,7 +593,7 @@ def horizon(azimuths):
 def test_a_panorama_turns_to_the_right():
     """What was 30 degrees to the left, and one second away, is straight ahead."""
     stimulus = rotating_panorama(speed=30.0, heading=10.0)
-    movie = stimulus.movie(Sphere(horizon(np.array([30.0, 0.0, -30.0]))), 1.0)
+    movie = stimulus.movie(Sphere(horizon(np.array([30.0, 0.0, -30.0]))), 1.0, spacing=SPACING)
     assert_allclose(movie[1, 1:], movie[0, :-1], atol=1e-11)
     seen = stimulus.parts[0].scene.sample(horizon(np.array([40.0, 10.0, -20.0])), Sphere.evenly(3).sigma)
     assert_allclose(movie[0], seen, atol=1e-11)
@@ -584,11 +604,13 @@ def test_a_flat_eye_is_wrapped_on_the_globe():
     azimuths = -flat.positions[:, 0] * SPACING
     sphere = Sphere(horizon(azimuths), flat.sigma * SPACING)
     stimulus = rotating_panorama()
-    assert_allclose(stimulus.movie(flat, DT), stimulus.movie(sphere, DT), rtol=0, atol=1e-11)
+    assert_allclose(
+        stimulus.movie(flat, DT, spacing=SPACING), stimulus.movie(sphere, DT, spacing=SPACING), rtol=0, atol=1e-11
+    )
 
 
 def test_a_panorama_comes_round():
-    movie = rotating_panorama(speed=90.0, duration=8.0).movie(Grid(3, 4), 1.0)
+    movie = rotating_panorama(speed=90.0, duration=8.0).movie(Grid(3, 4), 1.0, spacing=SPACING)
     assert_allclose(movie[4:], movie[:4], atol=1e-11)
 
 
@@ -597,7 +619,7 @@ def test_an_image_turns_by_its_columns():
     image = np.zeros((16, 32))
     image[:, 20] = 1.0  # 50.6 deg to the right of straight ahead
     stimulus = rotating_panorama(scene=panorama(image), speed=-50.625, heading=0.0)
-    movie = stimulus.movie(Sphere(horizon(np.array([0.0, -50.625])), 5.0), 1.0)
+    movie = stimulus.movie(Sphere(horizon(np.array([0.0, -50.625])), 5.0), 1.0, spacing=SPACING)
     assert_allclose(movie[0, 1], movie[1, 0], atol=1e-11)
     assert movie[1, 0] > 3 * abs(movie[0, 0])
 
@@ -644,7 +666,11 @@ def test_paths_are_what_they_say():
 def test_parts_add_up():
     parts = plaid().parts
     whole, halves = Stimulus(parts, 2.0), [Stimulus((part,), 2.0) for part in parts]
-    assert_allclose(whole.movie((6,), DT), sum(half.movie((6,), DT) for half in halves), atol=1e-15)
+    assert_allclose(
+        whole.movie((6,), DT, spacing=SPACING),
+        sum(half.movie((6,), DT, spacing=SPACING) for half in halves),
+        atol=1e-15,
+    )
     assert_array_equal(Part(parts[0].scene).frames(Line2D(), np.arange(3) * DT).shape, (3, 2))
 
 
@@ -692,7 +718,7 @@ def test_an_argument_that_there_is_not_is_refused(name):
 @pytest.mark.parametrize("dt", [0.0, -0.02, math.inf, math.nan])
 def test_time_between_frames_is_positive_and_finite(dt):
     with pytest.raises(ValueError, match=f"dt is {dt}; expected a positive, finite time"):
-        drifting_grating().movie(Line(3), dt, start=0, stop=5)
+        drifting_grating().movie(Line(3), dt, start=0, stop=5, spacing=SPACING)
 
 
 @pytest.mark.parametrize(("make", "how", "message"), REFUSED)

@@ -35,7 +35,7 @@ def of_bars(grating, points, sigma, n=40):
     """Sum bright bars on a dark ground."""
     L, c = grating.wavelength, grating.contrast
     middles = L * (np.arange(-n, n + 1) - grating.phase / (2 * math.pi))
-    bars = [Bar(L / 2, middle, 2 * c, grating.angle, grating.ndim).sample(points, sigma) for middle in middles]
+    bars = [Bar(L / 2, middle, 2 * c, grating.direction, grating.ndim).sample(points, sigma) for middle in middles]
     return grating.mean - c + np.sum(bars, axis=0)
 
 
@@ -46,7 +46,7 @@ def of_sines(grating, points, sigma, n=200):
         Grating(
             grating.wavelength / m,
             4 / math.pi * grating.contrast * math.sin(m * math.pi / 2) / m,
-            grating.angle,
+            grating.direction,
             m * grating.phase,
             ndim=grating.ndim,
         ).sample(points, sigma)

@@ -259,3 +259,16 @@ def test_the_interval_of_unit_energy_is_positive(step):
 def test_half_waves_have_a_sign():
     with pytest.raises(ValueError, match="sign is 2; expected 1, for the ON part, or -1"):
         Rectify(2)
+
+
+@pytest.mark.parametrize("step", [LowPass, HighPass, Gamma, GammaSlope, Delay])
+@pytest.mark.parametrize("tau", [1e-320, 1e-300, 1e-9, 1e-3, 1e3, 1e9, 1e17, 1e300])
+def test_times_of_any_size_give_numbers_or_are_refused_in_one_sentence(step, tau):
+    """A singular matrix, terabytes or an overflow."""
+    signals = np.random.default_rng(0).normal(size=(5, 3))
+    try:
+        state, _ = start(step(tau), signals[0], DT)
+    except ValueError as error:
+        assert "; expected" in str(error) and "\n" not in str(error)
+        return
+    assert np.isfinite(filtered(step(tau), signals, state, DT)[0]).all()

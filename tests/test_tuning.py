@@ -514,8 +514,10 @@ def test_optimum_of_the_hrd_in_frequency_and_in_speed():
 
 def test_grating_at_speed_is_the_grating():
     eye = Grid(1, 3)
-    by_speed = grating_at_speed(speed=60.0, wavelength=20.0, phase=0.0).movie(eye, 0.01)
-    assert_array_equal(by_speed, drifting_grating(temporal_frequency=3.0, wavelength=20.0, phase=0.0).movie(eye, 0.01))
+    by_speed = grating_at_speed(speed=60.0, wavelength=20.0, phase=0.0).movie(eye, 0.01, spacing=5.0)
+    assert_array_equal(
+        by_speed, drifting_grating(temporal_frequency=3.0, wavelength=20.0, phase=0.0).movie(eye, 0.01, spacing=5.0)
+    )
     with pytest.raises(TypeError, match="unexpected keyword argument 'temporal_frequency'"):
         grating_at_speed(speed=60.0, temporal_frequency=3.0)
 

@@ -1,7 +1,8 @@
 r"""Detectors learned from a video, beside the cells that the paper is about: T4 and T5 (Section 3.2; C30).
 
 Four detectors are learned from patches of 5 x 5 pixels, as T4's inputs lie within two columns of its own, shown the
-gratings that all detectors are shown (30 deg, 1 Hz), and half-wave rectified, as outputs of NSM are. A pixel of a
+gratings that all detectors are shown (30 deg, 1 Hz), and half-wave rectified, as outputs of NSM are; so is the cosine,
+and so are all detectors beside the recordings (:func:`flymotion.detectors.rectified`). A pixel of a
 video is looked at through optics that are wide for the pixels' distance; taken for the acceptance functions of a fly,
 pixels are 3.2 degrees apart (:func:`flymotion.detectors.of_learner`). Other wavelengths are reported.
 

@@ -94,7 +94,7 @@ def _turn_bar(config: Config, seed: int) -> Bars:
     scene = ExponentialNoise(3.0, ndim=2, sharpest=eye.sigma, random_state=[seed, 5])
     turn = _learn(scene, eye, Rotation(5.0), config.n_pairs, seed)
     angles = STEP * np.arange(N_STEPS + 1)
-    true = render(Bar(1.0, angle=-45.0, ndim=2), eye, Rotation(90.0).maps(-angles[:, None]))
+    true = render(Bar(1.0, direction=-45.0, ndim=2), eye, Rotation(90.0).maps(-angles[:, None]))
     steps = [true[:1]]
     for _ in range(N_STEPS):
         steps.append(turn.apply(steps[-1], STEP))

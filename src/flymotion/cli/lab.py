@@ -92,7 +92,8 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
     gliders and edges.
 
     Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT. Beside a
-    recording a model's responses are half-wave rectified, as the outputs of its network are.
+    recording responses are half-wave rectified, those of every detector and model, as a cell's are; the table also
+    says what they correlate as they are, raw.
     """
     from flymotion import plots
     from flymotion.tuning import EXPERIMENTS, experiment
@@ -113,7 +114,7 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
                 plots.draw_tuning(results).savefig(path.with_suffix(".png"), dpi=150)
                 click.echo(f"{path}\n{path.with_suffix('.png')}")
         if recorded is not None:
-            _beside(_detector(detector, rectify=True), recorded, out / f"{stem}-recording.png")
+            _beside(made, recorded, out / f"{stem}-recording.png")
 
 
 def _recording(source: str) -> Any:
@@ -124,15 +125,19 @@ def _recording(source: str) -> Any:
 
 def _beside(detector: Any, recorded: Any, path: Path) -> None:
     from flymotion import plots
+    from flymotion.detectors import rectified
     from flymotion.tuning import experiment, recordings
 
-    both = recordings.compare(experiment("direction", detector), recorded)
+    both = recordings.compare(experiment("direction", rectified(detector)), recorded)
+    raw = recordings.compare(experiment("direction", detector), recorded)
+    both = both.assign(correlation_raw=raw.correlation_raw)
     plots.draw_comparison(both).savefig(path, dpi=150)
-    measured = ("correlation", "correlation_cosine")
+    measured = ("correlation", "correlation_raw", "correlation_cosine")
     table(
         [
             ("cell", "left"),
             ("correlation", "right"),
+            ("raw", "right"),
             ("a cosine's", "right"),
             ("half-width [deg]", "right"),
             ("model's [deg]", "right"),
@@ -215,8 +220,8 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
         writer.writerows([name, *numbers.values()] for name, numbers in units)
 
 
-def _detector(name: str, **options: Any) -> Any:
-    """Return a detector by its name, or of a model file, with options of :func:`flymotion.detectors.of_learner`."""
+def _detector(name: str) -> Any:
+    """Return a detector by its name, or of a model file."""
     from flymotion.detectors import DETECTORS, of_learner
     from flymotion.learner import load
 
@@ -225,4 +230,4 @@ def _detector(name: str, **options: Any) -> Any:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(load(name), **options)
+    return of_learner(load(name))

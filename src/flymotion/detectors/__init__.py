@@ -16,15 +16,18 @@ from flymotion.detectors.correlators import (
 )
 from flymotion.detectors.detector import Detector, Stream, Taps, along
 from flymotion.detectors.from_learners import learned, of_learner
+from flymotion.detectors.functions import FunctionDetector, as_detector, rectified
 from flymotion.detectors.linear import linear_nonlinear, motion_energy
 from flymotion.detectors.suppression import barlow_levick, haag, hr_bl_hybrid
 
 __all__ = [
     "DETECTORS",
     "Detector",
+    "FunctionDetector",
     "Stream",
     "Taps",
     "along",
+    "as_detector",
     "barlow_levick",
     "conductance",
     "gruntman",
@@ -35,6 +38,7 @@ __all__ = [
     "linear_nonlinear",
     "motion_energy",
     "of_learner",
+    "rectified",
     "ridge_velocity",
     "shared_non_delay",
     "shared_non_delay_t4",

@@ -21,6 +21,7 @@ import numpy as np
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames
+from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["Detector", "Stream", "Taps", "along"]
@@ -100,15 +101,16 @@ class Detector:
     TypeError
         Arms that are not tuples of steps.
     ValueError
-        No arms, or displacements that are not finite numbers of that shape. In a call, a formula that returns another
-        shape than it should.
+        No arms, angles that are not positive, or displacements that are not finite numbers of that shape. In a call, a
+        formula that returns another shape than it should.
 
     Examples
     --------
     >>> from flymotion.detectors import hassenstein_reichardt
     >>> from flymotion.stimuli import drifting_grating
     >>> from flymotion.world.eyes import Line
-    >>> movie = drifting_grating(wavelength=40.0, temporal_frequency=1.0, duration=4.0).movie(Line(5), dt=0.01)
+    >>> grating = drifting_grating(wavelength=40.0, temporal_frequency=1.0, duration=4.0)
+    >>> movie = grating.movie(Line(5), dt=0.01, spacing=5.0)
     >>> responses = hassenstein_reichardt()(movie, dt=0.01)
     >>> responses.shape, bool(responses[100:].mean() > 0)
     ((400, 4), True)
@@ -127,6 +129,7 @@ class Detector:
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
+        positive(spacing=self.spacing, acceptance=self.acceptance)
         try:
             displacements = np.asarray(self.displacements, dtype=float)
         except (TypeError, ValueError):

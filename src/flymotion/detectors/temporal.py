@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+MOST_DELAYED = 2**24
+"""Frames of a pure delay."""
+
+
 @dataclass(frozen=True)
 class LowPass:
     r"""First-order low-pass, :math:`h(t) = e^{-t/\tau}/\tau`, of gain exactly 1 for a constant.
@@ -51,7 +55,7 @@ class LowPass:
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
-        a = math.exp(-dt / self.tau)
+        a = _kept(dt, self.tau, 1)
         return np.array([1 - a, 0.0]), np.array([1.0, -a])
 
 
@@ -75,7 +79,7 @@ class HighPass:
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
-        a = math.exp(-dt / self.tau)
+        a = _kept(dt, self.tau, 1)
         return np.array([a + self.dc, -a * (1 + self.dc)]), np.array([1.0, -a])
 
 
@@ -101,7 +105,7 @@ class Gamma:
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
-        a = math.exp(-dt / self.tau)
+        a = _kept(dt, self.tau, 2)
         if self.unit_energy is None:
             gain = (1 - a) ** 2
         else:
@@ -131,7 +135,7 @@ class GammaSlope:
 
     def coefficients(self, dt: float) -> tuple[np.ndarray, np.ndarray]:
         """Return numerator and denominator of the transfer function in 1/z, shape (order + 1,) each."""
-        a, slope = math.exp(-dt / self.tau), dt / self.tau
+        a, slope = _kept(dt, self.tau, 2), dt / self.tau
         gain = slope if self.unit_energy is None else dt / self.unit_energy / self._norm(self.unit_energy)
         return gain * np.array([1.0, -a * (1 + slope), 0.0]), np.array([1.0, -2 * a, a**2])
 
@@ -162,8 +166,10 @@ class Delay:
         Raises
         ------
         ValueError
-            A delay that is not a whole number of frames, or less than one.
+            A delay that is not a whole number of frames, less than one or more than 2^24.
         """
+        if self.tau / dt > MOST_DELAYED:
+            raise ValueError(f"a delay of {self.tau:g} s at frames of {dt:g} s; expected {MOST_DELAYED} frames at most")
         frames = round(self.tau / dt)
         if frames < 1 or abs(self.tau / dt - frames) > 1e-6:
             raise ValueError(
@@ -262,6 +268,21 @@ def transfer(chain: Chain, frequency: Any, dt: float) -> np.ndarray:
 def latency(chain: Chain, dt: float) -> int:
     """Return the frames that pass before a chain's pure delays let anything of a movie through."""
     return sum(step.frames(dt) for step in chain if isinstance(step, Delay))
+
+
+def _kept(dt: float, tau: float, order: int) -> float:
+    """Return what is left of an exponential after one frame, if that can be told from all and nothing, in any power.
+
+    Raises
+    ------
+    ValueError
+        A time constant of more than 1e12 frames, 1e6 for two poles in one place, or of less than 1e-12.
+    """
+    if not 10.0 ** (-12 / order) <= dt / tau <= 1e12:
+        raise ValueError(
+            f"a time constant of {tau:g} s at frames of {dt:g} s; expected 1e-12 to {10.0 ** (12 / order):g} frames"
+        )
+    return math.exp(-dt / tau)
 
 
 def _check_time(name: str, value: float) -> None:

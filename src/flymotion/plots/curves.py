@@ -14,7 +14,8 @@ import numpy as np
 
 from flymotion.plots.canvas import add_colour_bar, new_figure, new_panels, signed_colours
 from flymotion.plots.panels import ROUNDING, add_legend, add_title, largest, share_labels
-from flymotion.tuning.measures import round_the_circle, settled
+from flymotion.tuning.circle import round_the_circle
+from flymotion.tuning.measures import settled
 from flymotion.tuning.provenance import of_units
 
 if TYPE_CHECKING:

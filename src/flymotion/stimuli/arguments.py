@@ -1,17 +1,43 @@
-"""Arguments that constructors of stimuli share: the fields of one dataclass, which each of them takes as its own."""
+"""Arguments of constructors of stimuli: those that they share are the fields of one dataclass; all are checked."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import wraps
+from numbers import Real
 from typing import Any
 
-from flymotion.stimuli.stimulus import Stimulus
+import numpy as np
 
-__all__ = ["takes"]
+from flymotion.stimuli.stimulus import Stimulus
+from flymotion.world.conventions import finite
+
+__all__ = ["checked", "takes"]
 
 Constructor = Callable[..., Stimulus]
+
+
+def checked(make: Constructor) -> Constructor:
+    """Let a constructor refuse numbers that are not finite, or larger than 1e50, also in sequences of them."""
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def constructor(**arguments: Any) -> Stimulus:
+        with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are refused below
+            made = make(**arguments)
+        for name, value in signature.bind(**arguments).arguments.items():
+            for number in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(number, Real) and not (name in ENDLESS and number == math.inf):
+                    finite(**{name: float(number)})
+        return made
+
+    return constructor
+
+
+ENDLESS = ("lifetime",)
+"""Arguments that may be infinite."""
 
 
 def takes(shared: type, *, without: Sequence[str] = (), **defaults: Any) -> Callable[[Constructor], Constructor]:
@@ -55,6 +81,6 @@ def takes(shared: type, *, without: Sequence[str] = (), **defaults: Any) -> Call
             return make(shared(**defaults | arguments), **mine)
 
         constructor.__signature__ = signature  # type: ignore[attr-defined] # what inspect and help show
-        return constructor
+        return checked(constructor)
 
     return decorated

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from flymotion.stimuli.paths import Window, positive
+from flymotion.stimuli.arguments import checked
+from flymotion.stimuli.paths import Window
 from flymotion.stimuli.stimulus import Drift, Part, Stimulus
+from flymotion.world.conventions import positive
 from flymotion.world.scenes import Bar, Edge
 
 __all__ = ["apparent_motion", "flashed_bar", "moving_bar", "moving_edge"]
 
 
+@checked
 def moving_edge(
     *, speed: float = 30.0, direction: float = 0.0, contrast: float = 1.0, duration: float = 2.0
 ) -> Stimulus:
@@ -35,7 +38,7 @@ def moving_edge(
     Examples
     --------
     >>> from flymotion.world.eyes import Line
-    >>> moving_edge(speed=10.0).movie(Line(3, sigma=0.0), dt=0.5)
+    >>> moving_edge(speed=10.0).movie(Line(3, sigma=0.0), dt=0.5, spacing=5.0)
     array([[0. , 0. , 0. ],
            [0.5, 0. , 0. ],
            [1. , 0.5, 0. ],
@@ -46,6 +49,7 @@ def moving_edge(
     return Stimulus((Part(scene, Drift(speed, direction)),), duration)
 
 
+@checked
 def moving_bar(
     *,
     width: float = 10.0,
@@ -79,6 +83,7 @@ def moving_bar(
     return Stimulus((Part(scene, Drift(speed, direction)),), duration)
 
 
+@checked
 def flashed_bar(
     *,
     width: float = 5.0,
@@ -118,6 +123,7 @@ def flashed_bar(
     return Stimulus((Part(scene, gain=Window(onset, onset + on_time)),), duration)
 
 
+@checked
 def apparent_motion(
     *,
     delay: float = 0.1,

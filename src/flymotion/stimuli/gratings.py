@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flymotion.stimuli.arguments import takes
-from flymotion.stimuli.paths import Cosine, Stepped, positive
+from flymotion.stimuli.paths import Cosine, Stepped
 from flymotion.stimuli.stimulus import Drift, Part, Stimulus
-from flymotion.world.conventions import as_generator
+from flymotion.world.conventions import as_generator, positive
 from flymotion.world.scenes import Grating, Scene, SquareGrating
 
 __all__ = [
@@ -97,7 +97,7 @@ def drifting_grating(wave: Wave) -> Stimulus:
     --------
     >>> from flymotion.world.eyes import Line
     >>> grating = drifting_grating(wavelength=20.0, temporal_frequency=1.0, phase=0.0, duration=0.5)
-    >>> grating.movie(Line(3, sigma=0.0), dt=0.25).round(9) + 0.0
+    >>> grating.movie(Line(3, sigma=0.0), dt=0.25, spacing=5.0).round(9) + 0.0
     array([[ 0. ,  0.5,  0. ],
            [-0.5,  0. ,  0.5]])
     """

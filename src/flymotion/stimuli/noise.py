@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.stimuli.arguments import takes
-from flymotion.stimuli.paths import Lives, Table, positive
+from flymotion.stimuli.arguments import checked, takes
+from flymotion.stimuli.paths import Lives, Table
 from flymotion.stimuli.stimulus import Part, Stimulus
-from flymotion.world.conventions import as_generator
+from flymotion.world.conventions import as_generator, finite, positive
 from flymotion.world.scenes import Bar, Dot
 
 __all__ = ["RandomBars", "glider", "random_dots", "ternary_noise"]
+
+MOST_SHOWN, MOST_VALUES = 2**14, 2**23
+"""Bars or dots of a pattern, and values of all of them over its duration."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class RandomBars:
     Raises
     ------
     ValueError
-        A parity that is not 1 or -1, a width, interval, duration or extent that is not positive.
+        A parity that is not 1 or -1, a width, interval, duration or extent that is not positive, more than 2^14 bars or
+        2^23 values.
     """
 
     parity: int = 1
@@ -68,6 +72,7 @@ class RandomBars:
         """Return random signs, shape (n_steps, n_bars), of as many steps and bars as it takes, and some more."""
         n_steps, n_bars = _count(self.duration, self.interval), _count(self.extent, self.width)
         shape = n_steps + more_steps, n_bars + more_bars
+        _check_many(n_bars + more_bars, n_steps + more_steps, "bars", "width and interval")
         return as_generator(self.random_state).choice([-1.0, 1.0], size=shape)
 
     def shown(self, values: np.ndarray) -> Stimulus:
@@ -78,6 +83,14 @@ class RandomBars:
             for place, course in zip(places, self.contrast * values.T, strict=True)
         )
         return Stimulus(tuple(parts), self.duration)
+
+
+def _check_many(n_shown: int, n_values: int, what: str, by: str) -> None:
+    if n_shown > MOST_SHOWN or n_shown * n_values > MOST_VALUES:
+        raise ValueError(
+            f"{n_shown:g} {what}, {n_values:g} times; expected {MOST_SHOWN} {what} and {MOST_VALUES} values at most: a "
+            f"smaller extent, a shorter duration, or a larger {by}"
+        )
 
 
 def _count(whole: float, part: float) -> int:
@@ -114,7 +127,7 @@ def glider(bars: RandomBars, *, kind: str = "two-point") -> Stimulus:
     Examples
     --------
     >>> from flymotion.world.eyes import Line
-    >>> glider(contrast=1.0, duration=0.12, random_state=2).movie(Line(4, sigma=0.0), dt=0.04)
+    >>> glider(contrast=1.0, duration=0.12, random_state=2).movie(Line(4, sigma=0.0), dt=0.04, spacing=5.0)
     array([[ 1.,  1.,  1., -1.],
            [ 1.,  1.,  1.,  1.],
            [-1.,  1.,  1.,  1.]])
@@ -158,6 +171,7 @@ def ternary_noise(bars: RandomBars, *, correlation_interval: float = 0.02) -> St
     ValueError
         A correlation interval that is no whole number of intervals.
     """
+    finite(correlation_interval=correlation_interval)
     steps = correlation_interval / bars.interval
     k = round(steps)
     if abs(steps - k) > 1e-6:
@@ -171,6 +185,7 @@ def ternary_noise(bars: RandomBars, *, correlation_interval: float = 0.02) -> St
     return bars.shown((b[now : now + n_steps, 1:] + bars.parity * b[then : then + n_steps, :-1]) / 2)
 
 
+@checked
 def random_dots(
     *,
     speed: float = 30.0,
@@ -215,15 +230,17 @@ def random_dots(
     Raises
     ------
     ValueError
-        A coherence outside 0 to 1; a density, diameter, lifetime, duration or extent that is not positive.
+        A coherence outside 0 to 1; a density, diameter, lifetime, duration or extent that is not positive; more than
+        2^14 dots.
     """
     positive(density=density, diameter=diameter, duration=duration, extent=extent)
     if not 0 <= coherence <= 1:
         raise ValueError(f"coherence is {coherence}; expected a share of the dots, 0 to 1")
-    if not lifetime > 0:
-        raise ValueError(f"lifetime is {lifetime}; expected a positive number of seconds")
+    if lifetime != math.inf:
+        positive(lifetime=lifetime)
     rng, scene = as_generator(random_state), Dot(diameter, contrast=contrast)
     n_dots, n_lives = max(1, round(density * extent**2)), 1 + math.ceil(duration / lifetime)
+    _check_many(n_dots, n_lives, "dots", "lifetime, or a lower density")
     births = rng.uniform(-extent / 2, extent / 2, (n_dots, n_lives, 2))
     headings = rng.uniform(0, 2 * math.pi, (n_dots, n_lives))
     headings[: round(coherence * n_dots)] = 0.0

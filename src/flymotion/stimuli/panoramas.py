@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from flymotion.stimuli.paths import Turning, positive
+from flymotion.stimuli.arguments import checked
+from flymotion.stimuli.paths import Turning
 from flymotion.stimuli.stimulus import Part, Stimulus
-from flymotion.world.conventions import as_generator
+from flymotion.world.conventions import as_generator, positive
 from flymotion.world.scenes import SphericalNoise, SphericalScene
 
 __all__ = ["rotating_panorama"]
 
 
+@checked
 def rotating_panorama(
     *,
     scene: SphericalScene | None = None,

@@ -16,22 +16,9 @@ import numpy as np
 from flymotion.stimuli.stimulus import Time
 from flymotion.world.conventions import unit_vector
 
-__all__ = ["Cosine", "Lives", "Stepped", "Table", "Track", "Turning", "Window", "across", "positive"]
+__all__ = ["Cosine", "Lives", "Stepped", "Table", "Track", "Turning", "Window", "across"]
 
 _ROUNDING = 1e-9  # of times in steps, and of times [s]
-
-
-def positive(**values: float) -> None:
-    """Check that arguments, by name, are positive, finite numbers.
-
-    Raises
-    ------
-    ValueError
-        Any that is not.
-    """
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value}; expected a positive, finite number")
 
 
 def across(direction: float) -> np.ndarray:

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.world.conventions import unit_vector
+from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
 from flymotion.world.eyes import Eye, as_eye
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Scene
 
 __all__ = ["Drift", "Part", "Stimulus"]
+
+MOST = 2**27
+"""Numbers in a movie."""
 
 Time = np.ndarray
 """Times of frames, shape (n_frames,) [s]."""
@@ -75,6 +78,8 @@ class Part:
         else:
             shown = render(self.scene, eye, self.path(t) if self.scene.ndim == 3 else -self.path(t))
         gain = np.ones(len(t)) if self.gain is None else np.asarray(self.gain(t), dtype=float)
+        if not np.isfinite(gain).all():
+            raise ValueError(f"the gain at {t[~np.isfinite(gain)][0]:g} s is not finite; expected finite factors")
         return gain.reshape(-1, *[1] * len(eye.shape)) * shown
 
 
@@ -91,6 +96,11 @@ class Stimulus:
     mean : float
         Mean luminance that contrasts are added to.
 
+    Raises
+    ------
+    ValueError
+        A duration below 0, numbers that are not finite.
+
     Examples
     --------
     >>> from flymotion.world.eyes import Line
@@ -105,6 +115,10 @@ class Stimulus:
     duration: float
     mean: float = 0.0
 
+    def __post_init__(self) -> None:
+        not_below_0(duration=self.duration)
+        finite(mean=self.mean)
+
     def n_frames(self, dt: float) -> int:
         """Return the number of frames, dt [s] apart.
 
@@ -118,7 +132,13 @@ class Stimulus:
         return round(self.duration / dt)
 
     def movie(
-        self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float = 5.0, start: int = 0, stop: int | None = None
+        self,
+        eye: Eye | tuple[int, ...],
+        dt: float,
+        *,
+        spacing: float | None = None,
+        start: int = 0,
+        stop: int | None = None,
     ) -> np.ndarray:
         """Render frames from number ``start`` to before ``stop``; by default all.
 
@@ -128,18 +148,30 @@ class Stimulus:
             A flat eye, in pixel spacings; or, for a scene all round, also a spherical one.
         dt : float
             Time between frames [s].
-        spacing : float
-            Angle between neighbouring pixels of a flat eye [deg].
+        spacing : float, optional
+            Angle between neighbouring pixels of a flat eye [deg], such as ``detector.spacing``: flat eyes do not know
+            their own, so it has to be given. A spherical eye has none.
         start, stop : int
             Frames.
 
         Returns
         -------
         ndarray, shape (n_frames, *eye.shape)
+
+        Raises
+        ------
+        ValueError
+            A time between frames or a spacing that is not positive, no spacing of a flat eye, a movie of more than 2^27
+            numbers.
         """
         n_frames = self.n_frames(dt)
-        t = np.arange(start, n_frames if stop is None else stop) * dt
-        eye = as_eye(eye)
+        eye, stop = as_eye(eye), n_frames if stop is None else stop
+        if (stop - start) * math.prod(eye.shape) > MOST:
+            raise ValueError(
+                f"a movie of {stop - start:g} frames of {math.prod(eye.shape)} pixels; expected {MOST} numbers at "
+                "most: fewer frames, or a stream"
+            )
+        t = np.arange(start, stop) * dt
         movie = np.full((len(t), *eye.shape), float(self.mean))
         eyes = {ndim: _InDegrees(eye, spacing, ndim) for ndim in {part.scene.ndim for part in self.parts}}
         for part in self.parts:
@@ -147,9 +179,14 @@ class Stimulus:
         return movie
 
     def stream(
-        self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float = 5.0, block: int = 256
+        self, eye: Eye | tuple[int, ...], dt: float, *, spacing: float | None = None, block: int = 256
     ) -> Iterator[np.ndarray]:
-        """Render blocks of at most ``block`` frames, one after the other, shape (n_frames, *eye.shape) each."""
+        """Render blocks of at most ``block`` frames, one after the other, shape (n_frames, *eye.shape) each.
+
+        Parameters and what is refused as of :meth:`movie`.
+        """
+        if block < 1:
+            raise ValueError(f"block is {block}; expected 1 frame or more")
         n = self.n_frames(dt)
         for first in range(0, n, block):
             yield self.movie(eye, dt, spacing=spacing, start=first, stop=min(first + block, n))
@@ -162,12 +199,18 @@ class Stimulus:
 class _InDegrees:
     """An eye whose positions and acceptance are in degrees, in a scene of two dimensions or all round."""
 
-    def __init__(self, eye: Eye, spacing: float, ndim: int) -> None:
+    def __init__(self, eye: Eye, spacing: float | None, ndim: int) -> None:
         positions = eye.positions
         self.shape, self.sigma = eye.shape, eye.sigma
         if positions.shape[1] == 3:
             self.positions = positions
             return
+        if spacing is None:
+            raise ValueError(
+                "the spacing is not given; expected the angle between neighbouring pixels of a flat eye [deg], such as "
+                "that of the detector that looks, detector.spacing"
+            )
+        positive(spacing=spacing)
         self.sigma = eye.sigma * spacing
         flat = np.pad(positions * spacing, ((0, 0), (0, 2 - positions.shape[1])))
         self.positions = flat if ndim < 3 else _globe(np.radians(flat))

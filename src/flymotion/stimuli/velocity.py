@@ -16,12 +16,15 @@ from scipy.signal import lfilter
 
 from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.gratings import as_phase
-from flymotion.stimuli.paths import Track, positive
+from flymotion.stimuli.paths import Track
 from flymotion.stimuli.stimulus import Part, Stimulus
-from flymotion.world.conventions import as_generator
+from flymotion.world.conventions import as_generator, positive
 from flymotion.world.scenes import FlatScene, Grating
 
 __all__ = ["Content", "velocity_noise", "velocity_steps"]
+
+MOST = 2**23
+"""Samples of a random velocity."""
 
 SAMPLE = 1e-3
 """Time for which a random velocity stays the same [s]."""
@@ -127,11 +130,13 @@ def velocity_noise(content: Content, *, std: float = 30.0, tau: float = 0.2, dur
     Raises
     ------
     ValueError
-        A time constant or duration that is not positive, or a negative standard deviation.
+        A time constant or duration that is not positive, or of more than 2^23 ms; a negative standard deviation.
     """
     positive(tau=tau, duration=duration)
     if not 0 <= std < math.inf:
         raise ValueError(f"std is {std}; expected a finite standard deviation of 0 or more deg/s")
+    if duration > MOST * SAMPLE:
+        raise ValueError(f"duration is {duration:g} s; expected {MOST * SAMPLE:g} s at most, {MOST} random velocities")
     rng = as_generator(content.random_state)
     scene, kept = content.shown(rng), math.exp(-SAMPLE / tau)
     white = rng.standard_normal(math.ceil(duration / SAMPLE) + 1)

@@ -13,23 +13,28 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import Detector, FunctionDetector, as_detector
 from flymotion.stimuli import Stimulus
 from flymotion.tuning.early import seen, stages_for
 from flymotion.tuning.phases import rendered
 from flymotion.tuning.provenance import about, about_stimulus, brief
+from flymotion.tuning.settling import LEAST, settling_of, settling_of_stages
 from flymotion.tuning.setup import Setup
+from flymotion.tuning.streaming import check_answers
 from flymotion.world.eyes import Eye
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["UNITS", "check_parameters", "tune"]
+__all__ = ["UNITS", "check_parameters", "measured", "tune", "warn_of_short_settling"]
 
 UNITS = {
     "angle": "deg",
@@ -62,20 +67,20 @@ UNITS = {
 
 
 def tune(
-    detector: Detector, stimulus: Callable[..., Stimulus], design: Mapping[str, Sequence[Any]], **setup: Any
+    detector: Any, stimulus: Callable[..., Stimulus], design: Mapping[str, Sequence[Any]], **setup: Any
 ) -> xr.Dataset:
     """Measure a detector's responses to every combination of a design.
 
     Parameters
     ----------
-    detector : Detector
-        What responds.
+    detector : Detector, or function
+        What responds; a function ``movie, dt -> responses`` as of :class:`~flymotion.detectors.FunctionDetector`.
     stimulus : callable
         Makes a :class:`~flymotion.stimuli.Stimulus` of keyword arguments; fix others with :func:`functools.partial`.
     design : mapping of str to sequence
         Names of the stimulus's arguments, and the values that each takes.
     **setup : Any
-        How it is measured: ``dt``, ``settle``, ``repeats``, ``eye``, ``direction``, ``n_positions``, ``early_vision``,
+        How it is measured: ``dt``, ``settle``, ``repeats``, ``eye``, ``preferred``, ``n_positions``, ``early_vision``,
         ``mean`` and ``keep_time`` of :class:`Setup`.
 
     Returns
@@ -83,14 +88,22 @@ def tune(
     xarray.Dataset
         ``response``, with a dimension for each name of the design and, for a detector of several units, ``unit``: the
         mean over time, positions and repeats; with ``keep_time``, where all stimuli last equally long, ``course`` with
-        a dimension of ``time`` besides.
+        a dimension of ``time`` besides. Among its attributes ``settle``, what was left out, and ``settling``, what the
+        filters needed; 0 where the stimulus begins from rest [s].
+
+    Warns
+    -----
+    UserWarning
+        A time to settle that is shorter than the filters need.
 
     Raises
     ------
     ValueError
         A parameter that the stimulus does not have, or that takes no values; no time between frames, a time to settle
-        below 0, or no repeats; early vision that changes the number of pixels, or was fitted on another; a stimulus
-        over before the response has settled; stimuli of several lengths whose course of time is to be kept.
+        below 0, or no repeats; early vision that changes the number of pixels, was fitted on another, or remembers
+        the movie before; a detector that answers a movie otherwise alone or in pieces; a stimulus over before the
+        response has settled, or filters that need 2^20 frames for that; stimuli of several lengths whose course of time
+        is to be kept.
 
     Examples
     --------
@@ -110,17 +123,39 @@ def tune(
     >>> bool(tuning.response[1] < 1.1 * tuning.response[0])  # it saturates; alone it is 4 times larger
     True
     """
+    how = Setup(**setup)
+    found = measured(detector, stimulus, design, how, _usual_duration(stimulus, design))
+    warn_of_short_settling(found, how)
+    return found
+
+
+def measured(
+    detector: Any,
+    stimulus: Callable[..., Stimulus],
+    design: Mapping[str, Sequence[Any]],
+    how: Setup,
+    lasting: float | None,
+) -> xr.Dataset:
+    """Do what :func:`tune` does, without a warning; ``lasting`` is a duration that may become longer [s]."""
+    detector = as_detector(detector)
     check_parameters(stimulus, design)
     if empty := [name for name, values in design.items() if len(values) == 0]:
         raise ValueError(f"the design has no values of {', '.join(empty)}; expected one or more")
-    how = Setup(**setup)
     repeated, eye = _repeated(stimulus, design, how.repeats), how.eye_of(detector)
+    stages = None if how.early_vision is None else stages_for(how.early_vision, eye, how.mean or 0.0)
+    first = {name: values[0] for name, values in design.items()} | repeated[0]
+    rests = _rests(stimulus, first, how, eye, detector.spacing)
+    needed = 0.0 if rests else _settling(detector, stages, how, eye)
+    if how.settle is None:
+        how = replace(how, settle=max(LEAST, needed))
+        lasting = None if lasting is None or needed <= LEAST else lasting + needed - LEAST
+        stimulus = stimulus if lasting is None else partial(stimulus, duration=lasting)
     points = (dict(zip(design, values, strict=True)) for values in itertools.product(*design.values()))
     shows = ([_about(stimulus(**point, **again), how.mean) for again in repeated] for point in points)
-    stages = None if how.early_vision is None else stages_for(how.early_vision, eye, how.mean or 0.0)
-    means, courses = [], []
+    means: list[np.ndarray] = []
+    courses: list[np.ndarray] = []
     for movies in rendered(shows, eye, detector.spacing, how.dt):
-        course = _course(detector, movies, eye, stages, how)
+        course = _course(detector, movies, eye, stages, how, check=not means)
         means.append(course[:, how.n_settled :].mean(axis=1))
         if how.keep_time:
             courses.append(course)
@@ -129,26 +164,70 @@ def tune(
         about(detector)
         | about_stimulus(stimulus, {*design, *repeated[0]})
         | how.attributes(detector)
-        | {"early_vision": "none" if stages is None else brief(stages)}
+        | {"settling": needed, "early_vision": "none" if stages is None else brief(stages)}
     )
+
+
+def warn_of_short_settling(found: xr.Dataset, how: Setup) -> None:
+    """Warn where a time to settle was given that is shorter than the filters of what was measured need."""
+    needed = found.attrs["settling"]
+    if how.settle is not None and how.settle < needed - how.dt / 2:
+        warnings.warn(
+            f"settle is {how.settle:g} s, and the filters of {found.attrs['detector']} settle within {needed:g} s; "
+            "expected as long, or None, for means without what was before the stimulus",
+            stacklevel=3,
+        )
+
+
+def _usual_duration(stimulus: Callable[..., Stimulus], design: Mapping[str, Any]) -> float | None:
+    """Return how long a stimulus lasts by default; None where that is fixed, or is varied, or nowhere said."""
+    fixed = {*getattr(stimulus, "keywords", {}), *design}
+    parameter = inspect.signature(stimulus).parameters.get("duration")
+    usual = None if parameter is None or "duration" in fixed else parameter.default
+    return float(usual) if isinstance(usual, (int, float)) else None
+
+
+def _rests(stimulus: Callable[..., Stimulus], first: Mapping[str, Any], how: Setup, eye: Eye, spacing: float) -> bool:
+    """Return whether a stimulus happens once, and stands still in its first two frames and until ``settle``."""
+    if {"phase", "random_state"} & set(inspect.signature(stimulus).parameters):
+        return False
+    begins = stimulus(**first).movie(eye, how.dt, spacing=spacing, stop=max(2, how.n_settled))
+    return bool((begins == begins[0]).all())
+
+
+def _settling(detector: Detector | FunctionDetector, stages: Any, how: Setup, eye: Eye) -> float:
+    """Return how long it takes for responses to settle [s]; infinitely, where a time was given, if that is too long."""
+    try:
+        return settling_of(detector, how.dt, eye) + settling_of_stages(stages, how.dt, eye, how.mean or 0.0)
+    except ValueError:
+        if how.settle is None:
+            raise
+        return math.inf
 
 
 def _about(stimulus: Stimulus, mean: float | None) -> Stimulus:
     return stimulus if mean is None else stimulus.about(mean)
 
 
-def _course(detector: Detector, movies: np.ndarray, eye: Eye, stages: Any, how: Setup) -> np.ndarray:
+def _course(
+    detector: Detector | FunctionDetector, movies: np.ndarray, eye: Eye, stages: Any, how: Setup, *, check: bool
+) -> np.ndarray:
     """Return responses to movies, averaged over positions, shape (n, n_frames[, n_units])."""
     n_frames = movies.shape[1]
     if n_frames <= how.n_settled:
-        raise ValueError(f"a stimulus lasts {n_frames * how.dt:g} s, and responses settle for {how.settle:g} s")
+        raise ValueError(
+            f"a stimulus lasts {n_frames * how.dt:g} s, and responses settle for {how.settle:g} s; expected a longer "
+            "duration, or another time to settle"
+        )
     movies = movies if stages is None else seen(stages, movies)
-    responses = detector(movies, how.dt, eye=eye, direction=how.direction)
+    responses = detector(movies, how.dt, eye=eye, direction=how.preferred)
+    if check:
+        check_answers(detector, movies[0], responses[0], how.dt, eye, how.preferred)
     return responses[:, :, how.margin : responses.shape[2] - how.margin].mean(axis=2)
 
 
 def _labelled(
-    detector: Detector,
+    detector: Detector | FunctionDetector,
     design: Mapping[str, Sequence[Any]],
     how: Setup,
     means: list[np.ndarray],
@@ -167,7 +246,7 @@ def _labelled(
     data = {"response": variable(means, units)}
     coordinates: dict[str, Any] = {n: (n, list(v), {"units": UNITS.get(n, "1")}) for n, v in design.items()}
     if units:
-        preferred = [(d + how.direction) % 360 for d in detector.directions]
+        preferred = [(d + how.preferred) % 360 for d in detector.directions]
         coordinates["preferred"] = ("unit", preferred, {"units": "deg"})
     if courses:
         lengths = sorted({course.shape[1] for course in courses})

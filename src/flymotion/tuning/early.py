@@ -9,7 +9,7 @@ import numpy as np
 
 from flymotion.world.eyes import Eye
 
-__all__ = ["seen", "stages_for"]
+__all__ = ["draws", "seen", "stages_for"]
 
 
 def stages_for(early_vision: Any, eye: Eye, mean: float) -> Any:
@@ -38,19 +38,34 @@ def stages_for(early_vision: Any, eye: Eye, mean: float) -> Any:
     return early_vision
 
 
+def draws(early_vision: Any) -> bool:
+    """Return whether early vision, or a stage of a pipeline, says that it draws random numbers."""
+    from sklearn.utils import get_tags
+
+    stages = [stage for _, stage in getattr(early_vision, "steps", [("", early_vision)])]
+    return any(hasattr(stage, "__sklearn_tags__") and get_tags(stage).non_deterministic for stage in stages)
+
+
 def seen(early_vision: Any, movies: np.ndarray) -> np.ndarray:
-    """Return what early vision makes of movies, shape (n, n_frames, *pixels), frame by frame.
+    """Return what early vision makes of movies, shape (n, n_frames, *pixels), each in one call by itself.
+
+    So what filters in time begins anew with every movie.
 
     Raises
     ------
     ValueError
-        If it changes the number of pixels.
+        If it changes the number of frames or pixels, or remembers the movie before, without drawing random numbers.
     """
-    frames = movies.reshape(movies.shape[0] * movies.shape[1], -1)
-    transformed = early_vision.transform(frames)
-    if transformed.shape != frames.shape:
+    frames = movies.reshape(*movies.shape[:2], -1)
+    found = [early_vision.transform(movie) for movie in frames]
+    if found[0].shape != frames[0].shape:
         raise ValueError(
-            f"early vision made {transformed.shape[1]} pixels of {frames.shape[1]}; expected as many, for the "
+            f"early vision made {found[0].shape[-1]} pixels of {frames[0].shape[-1]}; expected as many, for the "
             "detector's eye"
         )
-    return transformed.reshape(movies.shape)
+    if not draws(early_vision) and not np.array_equal(early_vision.transform(frames[0]), found[0], equal_nan=True):
+        raise ValueError(
+            "early vision sees a movie otherwise when it is shown again, so it remembers what was before; expected "
+            "stages that begin anew in every call of transform"
+        )
+    return np.stack(found).reshape(movies.shape)

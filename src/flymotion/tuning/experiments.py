@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import Detector, FunctionDetector, as_detector
 from flymotion.stimuli import (
     Stimulus,
     apparent_motion,
@@ -29,7 +29,7 @@ from flymotion.stimuli import (
 )
 from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.gratings import Wave
-from flymotion.tuning.design import check_parameters, tune
+from flymotion.tuning.design import check_parameters, measured, warn_of_short_settling
 from flymotion.tuning.measures import settled
 from flymotion.tuning.setup import Setup, dt_for
 
@@ -160,12 +160,12 @@ detector of :data:`~flymotion.detectors.DETECTORS`.
 """
 
 
-SETUP = {option.name for option in fields(Setup)} - {"direction"}
-"""What :func:`experiment` takes of a :class:`~flymotion.tuning.Setup`; stimuli have a direction of their own."""
+SETUP = {option.name for option in fields(Setup)} - {"preferred"}
+"""What :func:`experiment` takes of a :class:`~flymotion.tuning.Setup` among the changes."""
 
 
 def experiment(
-    name: str, detector: Detector, *, preferred: float = 0.0, at_best: bool = False, **changes: Any
+    name: str, detector: Any, *, preferred: float = 0.0, at_best: bool = False, **changes: Any
 ) -> xr.Dataset:
     """Run a classic experiment on a detector.
 
@@ -173,16 +173,16 @@ def experiment(
     ----------
     name : str
         One of :data:`EXPERIMENTS`.
-    detector : Detector
-        What responds.
+    detector : Detector, or function
+        What responds; a function ``movie, dt -> responses`` as of :class:`~flymotion.detectors.FunctionDetector`.
     preferred : float
         The direction that the detector is turned to [deg].
     at_best : bool
         Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
         which is run for it; no matter where the wavelength is varied, or given.
     **changes
-        What is to be otherwise: of :class:`~flymotion.tuning.Setup` all but ``direction``, which is ``preferred`` here;
-        and arguments of the stimulus, a sequence as a dimension of the design, a single value for all.
+        What is to be otherwise: of :class:`~flymotion.tuning.Setup`, and arguments of the stimulus, a sequence as a
+        dimension of the design, a single value for all.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def experiment(
     """
     if name not in EXPERIMENTS:
         raise ValueError(f"there is no experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}")
-    e = EXPERIMENTS[name]
+    e, detector = EXPERIMENTS[name], as_detector(detector)
     if at_best and "wavelength" not in changes:
         kept = {k: v for k, v in changes.items() if k in {"dt", "eye", "early_vision", "mean"}}
         frequency = experiment("frequency", detector, preferred=preferred, repeats=4, **kept)
@@ -221,7 +221,10 @@ def experiment(
         design["direction"] = ways.ravel().tolist()
     elif "direction" not in design:
         fixed.setdefault("direction", preferred)
-    tuned = tune(detector, partial(e.stimulus, **fixed), design, direction=preferred, **setup)
+    how = Setup(preferred=preferred, **setup)
+    tuned = measured(detector, partial(e.stimulus, **fixed), design, how, _lasting(e, changes))
+    if "settle" in own:
+        warn_of_short_settling(tuned, how)
     if turned:
         tuned = _both_ways(tuned, list(design), len(ways[0]))
     if e.transient:
@@ -242,7 +245,7 @@ def best_wavelength(frequency: xr.Dataset) -> float:
     return float(over_units.max("temporal_frequency").idxmax("wavelength"))
 
 
-def shown_at(name: str, wavelength: float, detector: Detector) -> dict[str, Any]:
+def shown_at(name: str, wavelength: float, detector: Detector | FunctionDetector) -> dict[str, Any]:
     """Return the changes that show an experiment's gratings at a wavelength; none where there are none to change.
 
     Where the experiment's wavelength is a whole number of spacings it stays one, of 3 or more, and the row of positions
@@ -257,7 +260,9 @@ def shown_at(name: str, wavelength: float, detector: Detector) -> dict[str, Any]
     return {"wavelength": n * detector.spacing} | ({"n_positions": n} if "n_positions" in e.setup else {})
 
 
-def _split(e: Experiment, detector: Detector, changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(
+    e: Experiment, detector: Detector | FunctionDetector, changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the stimulus's arguments that take several values, and those that take one."""
     spaced = {k: v * detector.spacing for k, v in e.in_spacings.items()}
     design: dict[str, Any] = dict(e.design)
@@ -269,7 +274,14 @@ def _split(e: Experiment, detector: Detector, changes: Mapping[str, Any]) -> tup
     return design, fixed
 
 
-def _ways(detector: Detector, preferred: float) -> np.ndarray:
+def _lasting(e: Experiment, changes: Mapping[str, Any]) -> float | None:
+    """Return how long an experiment's stimuli last where they may last longer; None where they may not [s]."""
+    if e.transient or "duration" in changes:
+        return None
+    return float(e.fixed.get("duration", inspect.signature(e.stimulus).parameters["duration"].default))
+
+
+def _ways(detector: Detector | FunctionDetector, preferred: float) -> np.ndarray:
     """Return preferred and null directions, one a unit, shape (2, n_units) [deg]."""
     own = np.array(detector.directions or (0.0,)) + preferred
     return np.stack([own, own + 180]) % 360

@@ -3,7 +3,11 @@ r"""Numbers that sum up tuning curves.
 Every function takes an xarray Dataset (its ``response``) or DataArray with a dimension of the curve's name, and gives
 back a DataArray without it; or plain responses, the curve along the last axis, with the places of its samples. So other
 dimensions, such as a detector's units or the cells of a recording, are done at once. Between samples curves are linear,
-round the circle where they are of directions.
+round the circle where they are of directions. A curve that is not finite everywhere has no measures: they are NaN.
+
+Directions may come in any order and go round more than once; several samples of one direction, such as 0 and 360, are
+averaged. Nothing is read between samples that leave a part of the circle out: that are more than 120 degrees apart, or
+more than 90 where that is more than twice the median. What would have to be read there is NaN.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.tuning.circle import FULL_TURN, Circle, around, read_at
+
 __all__ = [
     "Peak",
     "Selectivity",
@@ -22,11 +28,8 @@ __all__ = [
     "of_directions",
     "peak",
     "preferred_direction",
-    "round_the_circle",
     "settled",
 ]
-
-FULL_TURN = 360.0
 
 
 class Selectivity(NamedTuple):
@@ -44,33 +47,6 @@ class Peak(NamedTuple):
     position: Any
     """NaN where that is at an end of the axis, so that the curve may be larger beyond, or nowhere, of a flat curve."""
     value: Any
-
-
-def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:
-    """Return responses at other directions, linear between those given, round the circle.
-
-    Parameters
-    ----------
-    responses : array, shape (..., n_directions)
-        Direction tuning curves.
-    directions : array, shape (n_directions,)
-        Where they were measured [deg].
-    at : array, shape (n,)
-        Where to read them [deg].
-
-    Returns
-    -------
-    ndarray, shape (..., n)
-
-    Examples
-    --------
-    >>> round_the_circle([0.0, 2.0, 4.0], [0, 120, 240], [60, 300, 480])
-    array([1., 2., 2.])
-    """
-    curves = np.asarray(responses, dtype=float)
-    flat = curves.reshape(-1, curves.shape[-1])
-    read = [np.interp(np.atleast_1d(at), directions, curve, period=FULL_TURN) for curve in flat]
-    return np.array(read).reshape(*curves.shape[:-1], np.size(at))
 
 
 def settled(course: Any, tuning: Any) -> Any:
@@ -96,19 +72,19 @@ def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
     Returns
     -------
     Selectivity
-        NaN where no response is positive.
+        Of the largest response that was measured. NaN where none is positive, and where the opposite direction lies
+        in a part of the circle that was left out.
 
     Examples
     --------
     >>> direction_selectivity([4.0, 1.0, -1.0, 1.0], [0, 90, 180, 270])
     Selectivity(over_sum=1.0, over_preferred=1.25)
     """
-    curves, angles, wrapped = _curves(tuning, "direction", directions)
+    curves, circle, wrapped = _circular(tuning, directions)
     best = curves.argmax(axis=-1)
     flat = curves.reshape(-1, curves.shape[-1])
     opposite = [
-        round_the_circle(curve, angles, angles[k] + FULL_TURN / 2)[0]
-        for curve, k in zip(flat, best.ravel(), strict=True)
+        read_at(curve, circle, circle.places[k] + FULL_TURN / 2)[0] for curve, k in zip(flat, best.ravel(), strict=True)
     ]
     PD, ND = curves.max(axis=-1), np.reshape(opposite, best.shape)
     PD_on, ND_on = np.maximum(PD, 0), np.maximum(ND, 0)
@@ -119,10 +95,13 @@ def direction_selectivity(tuning: Any, directions: Any = None) -> Selectivity:
 
 
 def preferred_direction(tuning: Any, directions: Any = None) -> Any:
-    """Return the direction of the vector sum of responses [deg], from 0 to below 360.
+    r"""Return the direction of the vector sum of responses [deg], from 0 to below 360.
 
-    Where directions are even round the circle a constant added to all responses changes nothing. NaN where the vectors
-    cancel: what answers alike to all directions prefers none.
+    .. math:: \arg \int R(\varphi) e^{i \varphi} d\varphi
+
+    of the curve, linear between samples: where directions are even round the circle, of the sum over these. A constant
+    added to all responses changes nothing. NaN where the vectors cancel, as what answers alike to all directions
+    prefers none, and of a curve that leaves a part of the circle out.
 
     Parameters
     ----------
@@ -134,11 +113,15 @@ def preferred_direction(tuning: Any, directions: Any = None) -> Any:
     >>> round(preferred_direction([1.0, 1.0, 0.0, 0.0], [0, 90, 180, 270]), 9)
     45.0
     """
-    curves, angles, wrapped = _curves(tuning, "direction", directions)
-    total = curves @ np.exp(1j * np.radians(angles))
+    curves, circle, wrapped = _circular(tuning, directions)
+    h = np.radians(circle.gaps)
+    after = 1j + (1 - np.exp(1j * h)) / h  # integral of (1 - s / h) exp(i s) over a gap
+    weights = (after + np.roll(after, 1).conj()) * np.exp(1j * np.radians(circle.places))
+    total = curves @ weights
     turn = np.degrees(np.angle(total))
     turn = np.where(np.abs(turn) < 1e-9, 0.0, turn) % FULL_TURN  # rounding makes 0 no 360
-    return wrapped(np.where(np.abs(total) > 1e-9 * np.abs(curves).sum(axis=-1), turn, np.nan), "deg")
+    told = (np.abs(total) > 1e-9 * (np.abs(curves) @ np.abs(weights))) & ~circle.left_out.any()
+    return wrapped(np.where(told, turn, np.nan), "deg")
 
 
 def of_directions(tuning: Any) -> dict[str, Any]:
@@ -155,7 +138,8 @@ def half_width(tuning: Any, directions: Any = None) -> Any:
     """Return the half width at half maximum of a direction tuning curve [deg].
 
     Half of the largest response, counted from 0; the mean of how far it is, on either side, to where the curve first
-    falls below. NaN for a curve that never does, or is nowhere positive.
+    falls below. NaN for a curve that never does, or is nowhere positive; and where it does so in a part of the circle
+    that was left out, or beyond.
 
     Parameters
     ----------
@@ -169,31 +153,27 @@ def half_width(tuning: Any, directions: Any = None) -> Any:
     >>> round(half_width(np.cos(np.radians(angles - 60)), angles), 6)
     60.0
     """
-    curves, angles, wrapped = _curves(tuning, "direction", directions)
-    flat = curves.reshape(-1, curves.shape[-1])
-    widths = [_half_width(curve, angles) for curve in flat]
+    curves, circle, wrapped = _circular(tuning, directions)
+    widths = [_half_width(curve, circle) for curve in curves.reshape(-1, curves.shape[-1])]
     return wrapped(np.reshape(widths, curves.shape[:-1]), "deg")
 
 
-def _half_width(curve: np.ndarray, angles: np.ndarray) -> float:
-    order = np.argsort(angles % FULL_TURN)
-    around, heights = angles[order] % FULL_TURN, curve[order]
-    best = int(heights.argmax())
-    if not heights[best] > 0:
+def _half_width(curve: np.ndarray, circle: Circle) -> float:
+    best = int(curve.argmax())
+    if not curve[best] > 0:
         return np.nan
-    offsets, heights = np.roll(around, -best) - around[best], np.roll(heights, -best)
-    offsets = np.append(offsets % FULL_TURN, FULL_TURN)
-    heights = np.append(heights, heights[0])
-    upward = _falls_to_half(offsets, heights)
-    downward = _falls_to_half(FULL_TURN - offsets[::-1], heights[::-1])
+    offsets = np.append((np.roll(circle.places, -best) - circle.places[best]) % FULL_TURN, FULL_TURN)
+    heights, left_out = np.append(np.roll(curve, -best), curve[best]), np.roll(circle.left_out, -best)
+    upward = _falls_to_half(offsets, heights, left_out)
+    downward = _falls_to_half(FULL_TURN - offsets[::-1], heights[::-1], left_out[::-1])
     return (upward + downward) / 2
 
 
-def _falls_to_half(offsets: np.ndarray, heights: np.ndarray) -> float:
+def _falls_to_half(offsets: np.ndarray, heights: np.ndarray, left_out: np.ndarray) -> float:
     """Return how far from the first sample, the largest, a curve first falls below half of it."""
     half = heights[0] / 2
     below = np.flatnonzero(heights < half)
-    if not len(below):
+    if not len(below) or left_out[: below[0]].any():
         return np.nan
     k = below[0]
     share = (heights[k - 1] - half) / (heights[k - 1] - heights[k])
@@ -205,8 +185,7 @@ def peak(tuning: Any, axis: Any) -> Peak:
 
     A parabola through the largest sample and its neighbours: in the logarithm of the axis where that is geometric, as
     axes of frequency and of contrast are. Where the largest sample is at an end of the axis no peak was reached: the
-    position is NaN, the value that of the sample. So they are of a curve that is flat, or silent; and both are NaN of a
-    curve that is NaN anywhere.
+    position is NaN, the value that of the sample. So they are of a curve that is flat, or silent.
 
     Parameters
     ----------
@@ -218,7 +197,7 @@ def peak(tuning: Any, axis: Any) -> Peak:
     Raises
     ------
     ValueError
-        An axis that does not grow.
+        An axis that does not grow, or is not finite.
 
     Examples
     --------
@@ -264,8 +243,6 @@ def _parabola(x: np.ndarray, curve: np.ndarray) -> tuple[float, float]:
     flat = np.ptp(curve) <= 1e-9 * np.abs(curve).max()
     if flat or k in (0, len(x) - 1):
         return np.nan, curve[k]
-    if not np.isfinite(curve[k - 1 : k + 2]).all():
-        return x[k], curve[k]
     (h_low, h_high), (d_low, d_high) = np.abs(x[[k - 1, k + 1]] - x[k]), curve[[k - 1, k + 1]] - curve[k]
     bend = (d_low / h_low + d_high / h_high) / (h_low + h_high)  # Newton's divided differences
     if not bend < 0:
@@ -278,25 +255,42 @@ def _divided(numerator: np.ndarray, denominator: np.ndarray, where: np.ndarray) 
     return np.divide(numerator, denominator, out=np.full(np.shape(numerator), np.nan), where=where)
 
 
+def _circular(tuning: Any, directions: Any) -> tuple[np.ndarray, Circle, Callable[..., Any]]:
+    """Return direction tuning curves in order round the circle, where they were measured, and how to label results."""
+    curves, angles, wrapped = _curves(tuning, "direction", directions)
+    return (*around(curves, angles), wrapped)
+
+
 def _curves(tuning: Any, dim: str, places: Any) -> tuple[np.ndarray, np.ndarray, Callable[..., Any]]:
     """Return curves along the last axis, where their samples are, and how to label what is found of each.
+
+    Curves that are not finite everywhere are NaN everywhere.
 
     Raises
     ------
     ValueError
-        Labelled responses without the dimension, or plain ones that do not fit their places.
+        Labelled responses without the dimension or its coordinate, or plain ones that do not fit their places; no
+        samples, or places that are not finite.
     """
     array = tuning["response"] if hasattr(tuning, "data_vars") else tuning
+    wrapped: Callable[..., Any] = _plain
     if not hasattr(array, "dims"):
         curves, places = np.asarray(array, dtype=float), np.asarray(places)
         if places.shape != curves.shape[-1:] or places.dtype.kind not in "iuf":
             raise ValueError(f"responses have shape {curves.shape}, and places {places.shape}; expected one a sample")
-        return curves, places.astype(float), _plain
-    if dim not in array.dims:
-        raise ValueError(f"the responses have dimensions {', '.join(map(str, array.dims))}; expected {dim}")
-    last = array.transpose(..., dim)
-    rest = last.isel({dim: 0}, drop=True)
-    return last.values.astype(float), last[dim].values.astype(float), partial(_labelled, like=rest)
+    else:
+        if dim not in array.dims:
+            raise ValueError(f"the responses have dimensions {', '.join(map(str, array.dims))}; expected {dim}")
+        if dim not in array.coords:
+            raise ValueError(f"the responses have no coordinate of {dim}; expected where they were measured")
+        last = array.transpose(..., dim)
+        curves, places = last.values.astype(float), last[dim].values
+        wrapped = partial(_labelled, like=last.isel({dim: 0}, drop=True))
+    places = places.astype(float)
+    if not places.size or not np.isfinite(places).all():
+        raise ValueError(f"the curve was measured at {places.tolist()}; expected one or more finite numbers")
+    finite = np.isfinite(curves).all(axis=-1, keepdims=True)
+    return np.where(finite, curves, np.nan), places, wrapped
 
 
 def _plain(found: np.ndarray, units: str = "1") -> Any:

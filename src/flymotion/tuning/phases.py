@@ -20,12 +20,26 @@ BATCH = 2**20
 """Numbers that the movies shown at once may hold."""
 
 
+MOST = 2**28
+"""Numbers that movies of one point of a design may hold."""
+
+
 def rendered(shows: Iterable[list[Stimulus]], eye: Eye, spacing: float, dt: float) -> Iterator[np.ndarray]:
     """Render what lasts equally long together, as much as a batch holds, in order; shape (n, n_frames, *eye.shape).
 
     Stimuli come as lists, one a point of the design, of those that differ in phase or seed only.
+
+    Raises
+    ------
+    ValueError
+        More than 2^28 numbers a point.
     """
     for (n_frames, n), alike in itertools.groupby(shows, key=lambda show: (show[0].n_frames(dt), len(show))):
+        if n * n_frames * math.prod(eye.shape) > MOST:
+            raise ValueError(
+                f"{n} repeats of {n_frames:g} frames of {math.prod(eye.shape)} pixels; expected {MOST} numbers at "
+                "most: fewer repeats, or a longer time between frames"
+            )
         size = max(1, BATCH // max(1, n * n_frames * math.prod(eye.shape)))
         while some := list(itertools.islice(alike, size)):
             yield np.concatenate([_movies(show, eye, spacing, dt) for show in some])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import Detector, FunctionDetector
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["about", "about_stimulus", "brief", "of_units"]
 
 
-def about(detector: Detector) -> dict[str, Any]:
+def about(detector: Detector | FunctionDetector) -> dict[str, Any]:
     """Return what is to be said of a detector: its name, or if it has none its source, and all that it is made of."""
     from flymotion import __version__
 

@@ -15,8 +15,9 @@ import numpy as np
 from scipy.signal import lfilter
 
 from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
+from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.curve_tables import in_units, parsed
-from flymotion.tuning.measures import of_directions, preferred_direction, round_the_circle, settled
+from flymotion.tuning.measures import of_directions, preferred_direction, settled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -148,8 +149,10 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     r"""Put a detector's direction tuning beside that of recorded cells.
 
     The detector's response to a direction is its ``response``; or, where the tuning has a ``course`` of time, the
-    largest value of that after settling, seen through the indicator, as peaks of calcium signals are taken. For every
-    cell the detector's curve is turned, so that its preferred direction (vector sum) is the cell's, and read at the
+    largest value of that after settling, seen through the indicator, as peaks of calcium signals are taken. A cell's
+    signal is not negative, so all curves are half-wave rectified, opponent detectors' as the cosine's; of an
+    instantaneous rectification, before any mean, tune :func:`~flymotion.detectors.rectified`. For every cell the
+    detector's curve is turned, so that its preferred direction (vector sum) is the cell's, and read at the
     cell's directions, linear between those measured. Of a detector with several units the unit is taken whose preferred
     direction is nearest. Curves are then divided by their largest value.
 
@@ -168,7 +171,8 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     xarray.Dataset
         Curves by ``cell`` and ``direction``: ``recording``, ``model`` and ``cosine``, a half-wave rectified cosine of
         the cell's preferred direction, the least that a model has to beat. By ``cell``: ``correlation`` and
-        ``correlation_cosine`` with the recording, at its directions; by ``curve`` too, ``half_width`` [deg], ``dsi``
+        ``correlation_cosine`` with the recording, at its directions, and ``correlation_raw``, that of the detector's
+        curve as it is, not rectified; by ``curve`` too, ``half_width`` [deg], ``dsi``
         and ``dsi_over_preferred``, each of its own curve as it was measured: the recording's at its directions, and the
         model's at all of the tuning, which are as a rule more; ``turned``, how far the detector's curve was turned
         [deg], and the ``unit`` that was taken.
@@ -184,8 +188,9 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     >>> from flymotion.detectors import hassenstein_reichardt
     >>> from flymotion.tuning import experiment
     >>> side_by_side = compare(experiment("direction", hassenstein_reichardt()), published())
-    >>> round(float(side_by_side.correlation.sel(cell="T4a")), 2)
-    0.84
+    >>> t4a = side_by_side.sel(cell="T4a")
+    >>> round(float(t4a.correlation), 2), round(float(t4a.correlation_raw), 2)  # negative in its null direction
+    (0.9, 0.84)
     """
     import xarray as xr
 
@@ -193,21 +198,22 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     _check_directions("tuning", tuning, "unit")
     _check_directions("recording", cells, "cell")
     recorded = cells["response"].transpose("cell", "direction").astype(float)
-    curves = _peaks(tuning, indicator_kernel).transpose(..., "direction")
+    raw = _peaks(tuning, indicator_kernel).transpose(..., "direction")
+    curves = np.maximum(raw, 0)
     best = preferred_direction(recorded)
-    unit, turned = _nearest(preferred_direction(curves), best.values)
-    model = _read(curves, unit, recorded.direction.values - turned[:, None])
+    unit, turned, model = _turned(curves, recorded, best.values)
     cosine = np.maximum(np.cos(np.radians(recorded.direction.values - best.values[:, None])), 0)
     shown = {"recording": recorded, "model": recorded.copy(data=model), "cosine": recorded.copy(data=cosine)}
     shown = {name: _scaled(curve) for name, curve in shown.items()}
     measured: dict[str, Any] = {
         "correlation": _correlation(shown["model"], shown["recording"]),
         "correlation_cosine": _correlation(shown["cosine"], shown["recording"]),
+        "correlation_raw": _correlation(recorded.copy(data=_turned(raw, recorded, best.values)[2]), recorded),
         "turned": ("cell", turned, {"units": "deg"}),
         "unit": ("cell", unit),
     }
     names = xr.Variable("curve", ["recording", "model"])
-    of_curves = of_directions(curves)
+    of_curves = of_directions(raw)
     for name, of_cells in of_directions(recorded).items():
         of_model = of_cells.copy(data=np.atleast_1d(of_curves[name].values)[unit])
         measured[name] = xr.concat([of_cells, of_model], names)
@@ -235,15 +241,18 @@ def _check_directions(what: str, found: Any, other: str) -> None:
 def _nearest(preferred: xr.DataArray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each cell, the unit of the nearest preferred direction, and how far it is to be turned [deg]."""
     apart = (wanted[:, None] - np.atleast_1d(preferred.values) + 180) % 360 - 180
-    unit = np.abs(apart).argmin(axis=1)
+    unit = np.where(np.isnan(apart), np.inf, np.abs(apart)).argmin(axis=1)  # not one that prefers none
     return unit, apart[np.arange(len(wanted)), unit]
 
 
-def _read(curves: xr.DataArray, unit: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return a unit's curve at directions, for each cell, shape (n_cells, n_directions)."""
+def _turned(
+    curves: xr.DataArray, recorded: xr.DataArray, best: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for each cell, the unit that is taken, how far it is turned, and its curve at the cell's directions."""
+    unit, turned = _nearest(preferred_direction(curves), best)
     of_units = np.reshape(curves.values, (-1, curves.sizes["direction"]))
-    pairs = zip(unit, at, strict=True)
-    return np.array([round_the_circle(of_units[u], curves.direction.values, angles) for u, angles in pairs])
+    pairs = zip(unit, recorded.direction.values - turned[:, None], strict=True)
+    return unit, turned, np.array([round_the_circle(of_units[u], curves.direction.values, at) for u, at in pairs])
 
 
 def _scaled(curve: xr.DataArray) -> xr.DataArray:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import Detector, FunctionDetector, as_detector
 from flymotion.detectors.temporal import Delay, LowPass, Rectify
 from flymotion.tuning.provenance import brief
-from flymotion.world.eyes import Eye, Grid, acceptance_sigma
+from flymotion.world.eyes import Eye, Grid, Line, acceptance_sigma
 
 __all__ = ["Setup", "dt_for", "eye_for"]
 
@@ -22,20 +22,31 @@ LONGEST, FINEST = 1 / 200, 20
 """Longest time between frames of an experiment [s], and into how many it may be divided."""
 
 
-def eye_for(detector: Detector, n_positions: int = 1) -> Grid:
-    """Return the smallest eye on which a detector has a row of so many positions, with the optics of its source."""
+ROW = 24
+"""Pixels that a plain function is shown: 120 degrees, if they are 5 degrees apart."""
+
+
+def eye_for(detector: Any, n_positions: int = 1) -> Grid | Line:
+    """Return the smallest eye on which a detector has a row of so many positions, with the optics of its source.
+
+    Of a plain function nobody knows it: a row of 24 pixels, and one more for each position more.
+    """
+    detector = as_detector(detector)
     sigma = acceptance_sigma(detector.acceptance, detector.spacing)
+    if isinstance(detector, FunctionDetector):
+        return Line(ROW + n_positions - 1, sigma)
     width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
     return Grid(int(height), int(width) + n_positions - 1, sigma)
 
 
-def dt_for(detector: Detector) -> float:
+def dt_for(detector: Any) -> float:
     """Return a time between frames [s] at which a detector's filters are near those of continuous time.
 
     The longest that is 5 ms divided by a whole number, 20 at most, so that the intervals of the classic stimuli are
     whole frames; that is at most 1/32 of the shortest time constant of low-passes, and 1/64 of that of other filters,
     which are off by more; and of which pure delays are whole multiples, if there is one. A low-pass that is sampled
-    lags half a frame less, so a correlator's mean is off by about dt / (2 tau).
+    lags half a frame less, so a correlator's mean is off by about dt / (2 tau). 5 ms for a plain function, of whose
+    filters nothing is known.
 
     Examples
     --------
@@ -43,7 +54,9 @@ def dt_for(detector: Detector) -> float:
     >>> dt_for(hassenstein_reichardt()), dt_for(shared_non_delay())  # 150 ms, 20 ms
     (0.0025, 0.0003125)
     """
-    steps = [step for chain in detector.arms.values() for step in chain]
+    detector = as_detector(detector)
+    arms = {} if isinstance(detector, FunctionDetector) else detector.arms
+    steps = [step for chain in arms.values() for step in chain]
     finest = [
         step.tau / (32 if isinstance(step, LowPass) else 64)
         for step in steps
@@ -67,22 +80,27 @@ class Setup:
     ----------
     dt : float
         Time between frames [s].
-    settle : float
-        Start of every stimulus that is left out of the mean [s].
+    settle : float, optional
+        Start of every stimulus that is left out of the mean [s]. By default 1 s, and longer where filters need it:
+        until what early vision and the detector's arms make of a step is within 0.5 % of where it goes, each by
+        itself, the two times added up. A stimulus that goes on evenly, with a ``phase`` or a ``random_state``, and is
+        as long as it is by default, is then as much longer; one that happens once, and is still in its first two
+        frames, was so for ever, and needs none. A number is taken as it is, with a warning where it is too small.
     repeats : int
         Phases, evenly spaced, of a stimulus that has a ``phase``; or seeds of one that has a ``random_state``.
     eye : Eye, optional
         What looks, ``detector.spacing`` degrees between pixels, and the mean over all its positions is taken. By
         default :func:`eye_for` the detector; with early vision six positions wider to either side, those being seen
         but not in the mean, so that what pools over pixels has a neighbourhood.
-    direction : float
-        The detector's preferred direction [deg].
+    preferred : float
+        The direction that the detector is turned to [deg]; of a plain function, which nothing turns, its own.
     n_positions : int
-        Positions in a row whose mean is taken, where no eye is given.
+        Positions in a row whose mean is taken, where no eye is given; see :func:`eye_for`.
     early_vision : transformer, optional
         Made to work on frames, shape (n_frames, n_pixels), before the detector sees them, such as those of
         :mod:`flymotion.photoreceptors`, in a pipeline or not. One that is not fitted is copied and fitted on an even
-        field of the mean luminance; one that learns from scenes, such as whitening, has to be fitted before.
+        field of the mean luminance; one that learns from scenes, such as whitening, has to be fitted before. Each call
+        of ``transform`` is one movie: what filters in time begins anew in it.
     mean : float, optional
         Mean luminance that contrasts are added to: 1 for early vision that needs luminances. By default the
         stimulus's own, which is 0 as stimuli are made.
@@ -96,17 +114,18 @@ class Setup:
     """
 
     dt: float = 1e-3
-    settle: float = 1.0
+    settle: float | None = None
     repeats: int = 8
     eye: Eye | None = None
-    direction: float = 0.0
+    preferred: float = 0.0
     n_positions: int = 1
     early_vision: Any = None
     mean: float | None = None
     keep_time: bool = False
 
     def __post_init__(self) -> None:
-        if not (0 < self.dt < math.inf and 0 <= self.settle < math.inf and self.repeats >= 1):
+        settle = 0.0 if self.settle is None else self.settle
+        if not (0 < self.dt < math.inf and 0 <= settle < math.inf and self.repeats >= 1):
             raise ValueError(
                 f"dt is {self.dt}, settle {self.settle} and repeats {self.repeats}; expected finite times [s], dt "
                 "above 0 and settle not below, and 1 repeat or more"
@@ -114,25 +133,25 @@ class Setup:
 
     @property
     def n_settled(self) -> int:
-        """Frames at the start that are left out of the mean."""
-        return round(self.settle / self.dt)
+        """Frames at the start that are left out of the mean; 0 until a time is given."""
+        return round((self.settle or 0.0) / self.dt)
 
     @property
     def margin(self) -> int:
         """Positions to either side that are seen and not in the mean."""
         return 0 if self.early_vision is None or self.eye is not None else MARGIN
 
-    def eye_of(self, detector: Detector) -> Eye:
+    def eye_of(self, detector: Detector | FunctionDetector) -> Eye:
         """Return what looks."""
         return eye_for(detector, self.n_positions + 2 * self.margin) if self.eye is None else self.eye
 
-    def attributes(self, detector: Detector) -> dict[str, Any]:
+    def attributes(self, detector: Detector | FunctionDetector) -> dict[str, Any]:
         """Return what results say of it."""
         return {
             "dt": self.dt,
             "settle": self.settle,
             "repeats": self.repeats,
-            "detector_direction": float(self.direction),
+            "preferred": float(self.preferred),
             "eye": brief(self.eye_of(detector)),
             "mean": "as the stimulus" if self.mean is None else float(self.mean),
         }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flymotion.detectors import Detector
+from flymotion.detectors import as_detector
 from flymotion.tuning.experiments import EXPERIMENTS, best_wavelength, experiment, shown_at
 from flymotion.tuning.measures import of_directions, peak, preferred_direction
 
@@ -36,13 +36,13 @@ class Characterisation(NamedTuple):
     """Dataset of :func:`numbers`."""
 
 
-def characterise(detector: Detector, *, at_best: bool | None = None, **changes: Any) -> Characterisation:
+def characterise(detector: Any, *, at_best: bool | None = None, **changes: Any) -> Characterisation:
     """Run the experiments of a sheet on a detector.
 
     Parameters
     ----------
-    detector : Detector
-        What responds.
+    detector : Detector, or function
+        What responds; a function ``movie, dt -> responses`` as of :class:`~flymotion.detectors.FunctionDetector`.
     at_best : bool, optional
         Whether gratings are of the wavelength that the detector answers most, of those of the experiment "frequency",
         or of 30 degrees. By default the former for a detector that has units, as learned ones do, whose scale is that
@@ -57,6 +57,7 @@ def characterise(detector: Detector, *, at_best: bool | None = None, **changes: 
     Characterisation
         Each result says in its attribute ``at_best`` whether it is so, and in ``stimulus_wavelength`` what was shown.
     """
+    detector = as_detector(detector)
     at_best = bool(detector.directions) if at_best is None else at_best
 
     def shown(name: str, **extra: Any) -> Any:
@@ -89,8 +90,9 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
         ``preferred_direction`` and ``half_width`` [deg]; ``dsi``, (PD - ND) / (PD + ND), and ``dsi_over_preferred``,
         (PD - ND) / PD; ``temporal_frequency`` [Hz] and ``wavelength`` [deg] of the largest response to motion in the
         preferred direction, NaN where that is at an end of what was shown; ``contrast_exponent``, the slope of the
-        logarithm of the response between the two lowest contrasts; and net responses, motion in the preferred less that
-        in the null direction: to ``phi``, to ``reverse_phi``, and to the gliders, such as ``two_point_positive``.
+        logarithm of the response between the two lowest contrasts above 0; and net responses, motion in the preferred
+        less that in the null direction: to ``phi``, to ``reverse_phi``, and to the gliders, such as
+        ``two_point_positive``.
     """
     import xarray as xr
 
@@ -105,7 +107,7 @@ def numbers(results: dict[str, xr.Dataset]) -> xr.Dataset:
         "contrast_exponent": _exponent(results["contrast"].response.sel(motion="preferred", drop=True)),
     }
     phi, gliders = _net(results["reverse-phi"].response), _net(results["gliders"].response)
-    summary |= {"phi": phi.isel(reverse=0, drop=True), "reverse_phi": phi.isel(reverse=1, drop=True)}
+    summary |= {"phi": phi.sel(reverse=False, drop=True), "reverse_phi": phi.sel(reverse=True, drop=True)}
     for kind in gliders.kind.values.tolist():
         for parity, name in ((1, "positive"), (-1, "negative")):
             summary[f"{kind.replace('-', '_')}_{name}"] = gliders.sel(kind=kind, parity=parity, drop=True)
@@ -136,8 +138,12 @@ def _net(response: xr.DataArray) -> xr.DataArray:
 
 
 def _exponent(response: xr.DataArray) -> xr.DataArray:
-    """Return the slope of log response in log contrast between the two lowest contrasts; NaN where not positive."""
-    low = response.isel(contrast=slice(2))
+    """Return the slope of log response in log contrast between the two lowest above 0; NaN where not positive."""
+    contrasts, where = np.unique(response.contrast.values, return_index=True)
+    lowest = where[contrasts > 0][:2]
+    if len(lowest) < 2:
+        return (response.isel(contrast=0, drop=True) * np.nan).assign_attrs(units="1")
+    low = response.isel(contrast=lowest)
     logs = np.log(low.where(low > 0))
     slope = logs.diff("contrast").isel(contrast=0, drop=True) / float(np.log(low.contrast).diff("contrast")[0])
     return slope.assign_attrs(units="1")

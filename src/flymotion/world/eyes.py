@@ -16,7 +16,13 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
+from flymotion.world.conventions import HUGE, positive
+
 __all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
+
+
+MOST = 2**24
+"""Pixels of an eye."""
 
 
 def acceptance_sigma(fwhm: float, interommatidial_angle: float = 1.0) -> float:
@@ -39,8 +45,7 @@ def acceptance_sigma(fwhm: float, interommatidial_angle: float = 1.0) -> float:
     >>> round(acceptance_sigma(5.7, 5.1), 3)
     0.475
     """
-    if not (fwhm > 0 and interommatidial_angle > 0):
-        raise ValueError(f"angles are {fwhm} and {interommatidial_angle} deg; expected both positive")
+    positive(fwhm=fwhm, interommatidial_angle=interommatidial_angle)
     return fwhm / interommatidial_angle / math.sqrt(8 * math.log(2))
 
 
@@ -75,7 +80,9 @@ def _one_apart(positions: np.ndarray) -> np.ndarray:
 def _check(sigma: float, *sizes: int) -> None:
     if not all(isinstance(s, (int, np.integer)) and s > 0 for s in sizes):
         raise ValueError(f"an eye of {' x '.join(map(str, sizes))} pixels; expected positive whole numbers")
-    if not 0 <= sigma < math.inf:
+    if math.prod(sizes) > MOST:
+        raise ValueError(f"an eye of {' x '.join(map(str, sizes))} pixels; expected {MOST} at most")
+    if not 0 <= sigma <= HUGE:
         raise ValueError(f"sigma is {sigma}; expected a finite acceptance width of 0 or more pixel spacings")
 
 
@@ -189,6 +196,7 @@ class Hexagon:
 
     def __post_init__(self) -> None:
         _check(self.sigma, self.radius)
+        _check(self.sigma, *self.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -234,8 +242,9 @@ class Sphere:
 
     def __post_init__(self) -> None:
         directions = np.array(self.directions, dtype=float)
-        lengths = np.linalg.norm(directions, axis=-1, keepdims=True) if directions.ndim == 2 else np.zeros(1)
-        if directions.shape[1:] != (3,) or not (np.isfinite(lengths) & (lengths > 0)).all():
+        with np.errstate(over="ignore"):
+            lengths = np.linalg.norm(directions, axis=-1, keepdims=True) if directions.ndim == 2 else np.zeros(1)
+        if directions.shape[1:] != (3,) or not ((lengths <= HUGE) & (lengths > 0)).all():
             raise ValueError(f"directions of shape {directions.shape}; expected finite vectors (n_pixels, 3), none 0")
         _check(self.sigma, len(directions))
         directions = directions / lengths

@@ -30,12 +30,15 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.world.conventions import unit_vector
+from flymotion.world.conventions import HUGE, check_ndim, unit_vector
 
 __all__ = ["CARDINAL", "Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"]
 
 CARDINAL = (0.0, 90.0, 180.0, 270.0)
 """The four cardinal directions [deg]: right, up, left, down."""
+
+MOST = 50.0
+"""How far a step may turn [rad], or by how many factors of e stretch, content."""
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 """The axes of a spherical eye: forward, left, up."""
@@ -59,7 +62,8 @@ class Motion:
     Raises
     ------
     ValueError
-        Shapes that do not fit, no way to move, or sizes out of order.
+        Shapes that do not fit, no way to move, sizes out of order; numbers that are not finite, or steps that turn by
+        more than 50 rad or stretch by more than a factor of e^50.
     """
 
     names: Sequence[tuple[str, str]]
@@ -75,8 +79,16 @@ class Motion:
             raise ValueError("no direction to move in; expected at least one angle (0 or 180 in one dimension)")
         if ways.shape != (len(ways), len(flows)) or sizes.shape != (len(ways), 2):
             raise ValueError(f"ways of shape {ways.shape}, sizes of {sizes.shape}; expected (m, {len(flows)}), (m, 2)")
-        if not ((sizes >= 0) & (sizes < np.inf)).all() or (sizes[:, 0] > sizes[:, 1]).any():
+        if not ((sizes >= 0) & (sizes <= HUGE)).all() or (sizes[:, 0] > sizes[:, 1]).any():
             raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max, finite")
+        if not (np.isfinite(flows).all() and np.isfinite(ways).all()):
+            raise ValueError("flows or ways of the motion are not finite; expected finite numbers")
+        linear = np.tensordot(sizes[:, 1:] * ways, flows[..., :-1], axes=1)
+        if (furthest := np.abs(linear).sum(axis=-1).max(initial=0.0)) > MOST:
+            raise ValueError(
+                f"a step of {sizes.max():g} turns or stretches by {furthest:g}; expected {MOST:g} rad, or factors of "
+                "e, at most"
+            )
         for name, value in (("flows", flows), ("ways", ways), ("sizes", sizes)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -147,7 +159,8 @@ class Motion:
 
 def _exponential(matrices: np.ndarray) -> np.ndarray:
     """Matrix exponentials by Taylor's series and squaring: for many small ones 7 times as fast as scipy's, or more."""
-    size = np.abs(matrices).sum(axis=-1).max(initial=1e-300)
+    linear, shift = np.abs(matrices[..., :-1]).sum(axis=-1), np.abs(matrices[..., -1])
+    size = (linear + np.minimum(shift, 64.0)).max(initial=1e-300)  # shifts, however large, only come along
     n_squarings = max(0, math.ceil(math.log2(size)) + 1)
     scaled, result = matrices / 2**n_squarings, np.eye(matrices.shape[-1])
     for k in range(16, 0, -1):
@@ -188,6 +201,7 @@ class Translation(Motion):
     def __init__(
         self, max_shift: float, min_shift: float = 0.0, angles: Sequence[float] = CARDINAL, ndim: int = 2
     ) -> None:
+        check_ndim(ndim)
         angles = [a for a in angles if ndim == 2 or a % 180 == 0]
         flows = np.concatenate([np.zeros((ndim, ndim, ndim)), np.eye(ndim)[..., None]], axis=2)
         ways = np.reshape([unit_vector(angle, ndim) for angle in angles], (-1, ndim))
@@ -285,6 +299,8 @@ class SelfTranslation(Motion):
 
 def _along(axes: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     axes = np.atleast_2d(np.asarray(axes, dtype=float))
+    if not (np.abs(axes) <= HUGE).all():
+        raise ValueError(f"axes {axes.tolist()}; expected finite vectors of three numbers")
     lengths = np.linalg.norm(axes, axis=1, keepdims=True)
     if axes.shape[1:] != (3,) or not (lengths > 0).all():
         raise ValueError(f"axes {axes.tolist()}; expected vectors of three numbers, none 0")

@@ -13,7 +13,8 @@ direction, a unit vector (x forward, y left, z up), and their optics are in degr
 
 from flymotion.world.scenes.covariance import exponential_covariance, smooth_covariance
 from flymotion.world.scenes.dots import Dot
-from flymotion.world.scenes.fourier import ExponentialNoise, FourierScene, SmoothNoise, photograph
+from flymotion.world.scenes.flat_noise import ExponentialNoise, SmoothNoise
+from flymotion.world.scenes.fourier import FourierScene, photograph
 from flymotion.world.scenes.scene import FlatScene, Scene
 from flymotion.world.scenes.sphere import SphericalNoise, SphericalScene, panorama, spherical_covariance
 from flymotion.world.scenes.straight import Bar, Edge, Grating, SquareGrating

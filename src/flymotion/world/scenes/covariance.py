@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import erfcx, log_ndtr
+
+from flymotion.world.conventions import check_ndim, not_below_0, positive
 
 __all__ = ["exponential_covariance", "smooth_covariance"]
 
@@ -41,6 +43,11 @@ def smooth_covariance(correlation_length: float, sigma: float, ndim: int = 1) ->
         ``extra``, by default 0, is what the acceptance covariances of the two pixels together exceed
         :math:`2 \sigma^2 I` by, to be broadcast to shape (..., ndim, ndim) [pixel spacings squared].
 
+    Raises
+    ------
+    ValueError
+        A length that is not positive, a width below 0 or not finite, other dimensions than 1 or 2.
+
     Examples
     --------
     >>> covariance = smooth_covariance(3.0, 0.0, ndim=2)
@@ -49,6 +56,7 @@ def smooth_covariance(correlation_length: float, sigma: float, ndim: int = 1) ->
     >>> covariance([[0.0, 0.0]], [[9.0, 0.0], [0.0, 0.0]])  # blurred along x
     array([0.707])
     """
+    _check(correlation_length, sigma, ndim)
 
     def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
         blurred = _blurred_gaussian(np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra))
@@ -81,7 +89,13 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
         From displacements, shape (..., ndim) [pixel spacings], to covariances, shape (...). A second argument
         ``extra``, by default 0, is what the acceptance covariances of the two pixels together exceed
         :math:`2 \sigma^2 I` by, to be broadcast to shape (..., ndim, ndim) [pixel spacings squared].
+
+    Raises
+    ------
+    ValueError
+        As of :func:`smooth_covariance`.
     """
+    _check(correlation_length, sigma, ndim)
 
     def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
         displacements, blur = np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra)
@@ -90,6 +104,12 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
         return _blurred_in_the_plane(displacements, correlation_length, blur)
 
     return covariance
+
+
+def _check(correlation_length: float, sigma: float, ndim: int) -> None:
+    positive(correlation_length=correlation_length)
+    not_below_0(sigma=sigma)
+    check_ndim(ndim)
 
 
 def _blur(sigma: float, ndim: int, extra: Any) -> np.ndarray:
@@ -134,8 +154,13 @@ def _blurred_on_a_line(distance: np.ndarray, length: float, variance: np.ndarray
     d, s = distance[blurred], spread[blurred]
 
     def half(sign: int) -> np.ndarray:
-        # exp(s^2 / 2 length^2 + sign d / length) * erfc((s / length + sign d / s) / sqrt 2), in logs
-        return np.exp(s**2 / (2 * length**2) + sign * d / length + log_ndtr(-(s / length + sign * d / s)))
+        # exp(s^2 / 2 length^2 + sign d / length) * erfc(a / sqrt 2) / 2 with a = s / length + sign d / s, in logs;
+        # where a is large both factors are, and what they make is exp(-d^2 / 2 s^2) erfcx(a / sqrt 2) / 2
+        a = s / length + sign * d / s
+        with np.errstate(over="ignore", invalid="ignore"):
+            usual = np.exp(s**2 / (2 * length**2) + sign * d / length + log_ndtr(-a))
+            far = np.exp((d / s) ** 2 / -2) * erfcx(np.maximum(a, 30) / math.sqrt(2)) / 2
+        return np.where(a > 30, far, usual)
 
     covariance[blurred] = half(-1) + half(1)
     return covariance[()]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flymotion.world.conventions import check_ndim, finite, positive
 from flymotion.world.scenes.scene import as_covariances
 
 __all__ = ["Dot"]
@@ -28,6 +29,11 @@ class Dot:
         Of its middle (x right, y down) [pixel spacings]; one number in a scene of one dimension.
     contrast : float
         Intensity in the middle, before the optics; negative for a dark dot.
+
+    Raises
+    ------
+    ValueError
+        A diameter that is not positive, numbers that are not finite, other dimensions than 1 or 2.
     """
 
     diameter: float
@@ -35,6 +41,11 @@ class Dot:
     contrast: float = 1.0
 
     wraps = True
+
+    def __post_init__(self) -> None:
+        positive(diameter=self.diameter)
+        finite(contrast=self.contrast, **{f"position[{k}]": place for k, place in enumerate(self.position)})
+        check_ndim(self.ndim)
 
     @property
     def ndim(self) -> int:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from scipy.fft import dct
 
-from flymotion.world.conventions import as_generator
+from flymotion.world.conventions import HUGE, as_generator, not_below_0, positive
 from flymotion.world.scenes.fourier import FourierScene
 from flymotion.world.scenes.scene import as_luminance
 
@@ -52,6 +52,11 @@ class SphericalScene:
     depth : float or callable
         Distance of the surface from the origin; or a function of unit vectors, shape (..., 3), that returns it, shape
         (...), also infinite.
+
+    Raises
+    ------
+    ValueError
+        Coefficients that are not square or not finite, a depth that is not positive.
     """
 
     coefficients: np.ndarray
@@ -60,6 +65,15 @@ class SphericalScene:
 
     ndim = 3
     wraps = True
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.coefficients)
+        if len(shape) != 2 or shape[0] != shape[1] or not shape[0] or not np.isfinite(np.tril(self.coefficients)).all():
+            raise ValueError(
+                f"coefficients have shape {shape}; expected finite ones, (degree + 1, degree + 1), of 1 or more degrees"
+            )
+        if not callable(self.depth) and self.depth != math.inf:
+            positive(depth=self.depth)
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...)."""
@@ -195,7 +209,7 @@ class SphericalNoise(SphericalScene):
     Raises
     ------
     ValueError
-        A correlation angle below 0.34 degrees.
+        A correlation angle below 0.34 degrees, or not finite; a depth that is not positive.
 
     Notes
     -----
@@ -223,8 +237,8 @@ class SphericalNoise(SphericalScene):
 def _spectrum(correlation_angle: float) -> np.ndarray:
     """Return C_l, whose sum weighted by (2 l + 1) / 4 pi, the variance, is 1."""
     degree = math.sqrt(2 * math.log(1e17)) / math.radians(max(correlation_angle, 1e-9))
-    if not degree <= _HIGHEST:
-        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more")
+    if not degree <= _HIGHEST or correlation_angle > HUGE:
+        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, finite")
     spectrum = _damping(math.ceil(degree), math.radians(correlation_angle) ** 2 / 2)
     return spectrum * (4 * math.pi / ((2 * np.arange(len(spectrum)) + 1) @ spectrum))
 
@@ -249,7 +263,7 @@ def spherical_covariance(correlation_angle: float, sigma: float) -> Callable[[An
     Raises
     ------
     ValueError
-        A correlation angle below 0.34 degrees.
+        A correlation angle below 0.34 degrees, or not finite; a width below 0, or not finite.
 
     Examples
     --------
@@ -257,6 +271,7 @@ def spherical_covariance(correlation_angle: float, sigma: float) -> Callable[[An
     >>> covariance([[0.0, 0.0, 0.0], [0.0, 0.174, 0.0]])  # 0 and 10 degrees; exp(-1 / 2) is 0.607
     array([1.   , 0.609])
     """
+    not_below_0(sigma=sigma)
     spectrum = _spectrum(correlation_angle)
     seen = spectrum * _damping(len(spectrum) - 1, math.radians(sigma) ** 2)
     series = seen * (2 * np.arange(len(seen)) + 1) / (4 * math.pi)

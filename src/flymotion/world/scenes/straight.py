@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from flymotion.world.conventions import unit_vector
+from flymotion.world.conventions import check_ndim, finite, positive, unit_vector
 from flymotion.world.scenes.scene import as_covariances
 
 __all__ = ["Bar", "Edge", "Grating", "SquareGrating"]
@@ -16,7 +16,7 @@ __all__ = ["Bar", "Edge", "Grating", "SquareGrating"]
 
 @dataclass(frozen=True)
 class Grating:
-    """A sine grating, ``mean + contrast * cos(2 pi d / wavelength + phase)``, d the distance along ``angle``.
+    """A sine grating, ``mean + contrast * cos(2 pi d / wavelength + phase)``, d the distance along ``direction``.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Grating:
         Spatial period [pixel spacings].
     contrast : float
         Amplitude (the Michelson contrast where ``mean`` is 1).
-    angle : float
+    direction : float
         Direction of the wave vector [deg].
     phase : float
         Phase at the origin [rad].
@@ -32,16 +32,24 @@ class Grating:
         Mean intensity.
     ndim : int
         Dimensions of the scene.
+
+    Raises
+    ------
+    ValueError
+        A wavelength that is not positive, numbers that are not finite, other dimensions than 1 or 2.
     """
 
     wavelength: float
     contrast: float = 1.0
-    angle: float = 0.0
+    direction: float = 0.0
     phase: float = 0.0
     mean: float = 0.0
     ndim: int = 1
 
     wraps = True
+
+    def __post_init__(self) -> None:
+        _check_wave(self)
 
     @property
     def extent(self) -> np.ndarray:
@@ -58,7 +66,7 @@ class Grating:
 
 @dataclass(frozen=True)
 class SquareGrating:
-    r"""A square grating, ``mean + contrast * sign(cos(2 pi d / wavelength + phase))``, d the distance along ``angle``.
+    r"""A square grating, ``mean + contrast * sign(cos(2 pi d / wavelength + phase))``, d along ``direction``.
 
     Parameters
     ----------
@@ -66,7 +74,7 @@ class SquareGrating:
         Spatial period [pixel spacings].
     contrast : float
         Height above the mean (the Michelson contrast where ``mean`` is 1).
-    angle : float
+    direction : float
         Direction of the wave vector [deg].
     phase : float
         Phase at the origin [rad].
@@ -74,6 +82,11 @@ class SquareGrating:
         Mean intensity.
     ndim : int
         Dimensions of the scene.
+
+    Raises
+    ------
+    ValueError
+        As of :class:`Grating`.
 
     Notes
     -----
@@ -84,12 +97,15 @@ class SquareGrating:
 
     wavelength: float
     contrast: float = 1.0
-    angle: float = 0.0
+    direction: float = 0.0
     phase: float = 0.0
     mean: float = 0.0
     ndim: int = 1
 
     wraps = True
+
+    def __post_init__(self) -> None:
+        _check_wave(self)
 
     @property
     def extent(self) -> np.ndarray:
@@ -103,6 +119,12 @@ class SquareGrating:
         wave, wide = np.empty(u.shape), w > 0.25
         wave[wide], wave[~wide] = _square_of_harmonics(u[wide], w[wide]), _square_of_edges(u[~wide], w[~wide])
         return self.mean + self.contrast * wave
+
+
+def _check_wave(wave: Grating | SquareGrating) -> None:
+    positive(wavelength=wave.wavelength)
+    finite(contrast=wave.contrast, direction=wave.direction, phase=wave.phase, mean=wave.mean)
+    check_ndim(wave.ndim)
 
 
 def _square_of_edges(u: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -123,34 +145,43 @@ def _square_of_harmonics(u: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Edge:
-    """A straight step from ``mean - contrast / 2`` to ``mean + contrast / 2``, rising along ``angle``.
+    """A straight step from ``mean - contrast / 2`` to ``mean + contrast / 2``, rising along ``direction``.
 
     Parameters
     ----------
     position : float
-        Distance of the edge from the origin along ``angle`` [pixel spacings].
+        Distance of the edge from the origin along ``direction`` [pixel spacings].
     contrast : float
         Height of the step; negative for a falling (OFF) edge.
-    angle : float
+    direction : float
         Direction in which the intensity rises [deg].
     ndim : int
         Dimensions of the scene.
     mean : float
         Intensity halfway up the step.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are not finite, other dimensions than 1 or 2.
     """
 
     position: float = 0.0
     contrast: float = 1.0
-    angle: float = 0.0
+    direction: float = 0.0
     ndim: int = 1
     mean: float = 0.0
 
     wraps = True
 
+    def __post_init__(self) -> None:
+        finite(position=self.position, contrast=self.contrast, direction=self.direction, mean=self.mean)
+        check_ndim(self.ndim)
+
     @property
     def extent(self) -> np.ndarray:
         """Two pixel spacings either side of the edge, shape (ndim, 2)."""
-        return self.position * unit_vector(self.angle, self.ndim)[:, None] + np.array([-2.0, 2.0])
+        return self.position * unit_vector(self.direction, self.ndim)[:, None] + np.array([-2.0, 2.0])
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
@@ -160,29 +191,39 @@ class Edge:
 
 @dataclass(frozen=True)
 class Bar:
-    """A straight bar of intensity ``contrast`` on a ground of 0, endless across ``angle``.
+    """A straight bar of intensity ``contrast`` on a ground of 0, endless across ``direction``.
 
     Parameters
     ----------
     width : float
-        Of the bar along ``angle`` [pixel spacings].
+        Of the bar along ``direction`` [pixel spacings].
     position : float
-        Distance of its middle from the origin along ``angle`` [pixel spacings].
+        Distance of its middle from the origin along ``direction`` [pixel spacings].
     contrast : float
         Intensity of the bar; negative for a dark (OFF) one.
-    angle : float
+    direction : float
         Direction across the bar [deg].
     ndim : int
         Dimensions of the scene.
+
+    Raises
+    ------
+    ValueError
+        A width that is not positive, numbers that are not finite, other dimensions than 1 or 2.
     """
 
     width: float
     position: float = 0.0
     contrast: float = 1.0
-    angle: float = 0.0
+    direction: float = 0.0
     ndim: int = 1
 
     wraps = True
+
+    def __post_init__(self) -> None:
+        positive(width=self.width)
+        finite(position=self.position, contrast=self.contrast, direction=self.direction)
+        check_ndim(self.ndim)
 
     @property
     def extent(self) -> np.ndarray:
@@ -194,14 +235,14 @@ class Bar:
         return self._edge(-self.width / 2).sample(points, sigma) - self._edge(self.width / 2).sample(points, sigma)
 
     def _edge(self, offset: float) -> Edge:
-        return Edge(self.position + offset, self.contrast, self.angle, self.ndim)
+        return Edge(self.position + offset, self.contrast, self.direction, self.ndim)
 
 
 def _along(
     scene: Grating | SquareGrating | Edge, points: np.ndarray, sigma: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances of points along a scene's angle, and the width of the optics along it, to be broadcast."""
-    along = unit_vector(scene.angle, scene.ndim)
+    """Return distances of points along a scene's direction, and the width of the optics along it, to be broadcast."""
+    along = unit_vector(scene.direction, scene.ndim)
     if np.ndim(sigma) == 0:
         return points @ along, np.asarray(sigma)
     variance = along @ as_covariances(sigma, points) @ along
@@ -212,5 +253,6 @@ def _step(distance: np.ndarray, width: np.ndarray) -> np.ndarray:
     """Return a step from 0 to 1 seen through optics of a width, at distances beyond it."""
     step = np.array(np.heaviside(distance, 0.5))
     blurred = width > 0
-    step[blurred] = ndtr(distance[blurred] / width[blurred])
+    with np.errstate(over="ignore"):  # infinitely many widths away
+        step[blurred] = ndtr(distance[blurred] / width[blurred])
     return step
