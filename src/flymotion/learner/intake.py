@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.video.viewing import view
 
 __all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "shown", "tiles"]
@@ -77,6 +78,15 @@ class Pairing:
 
     scale: int | None = None
     last: np.ndarray | None = None
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the pairing of again."""
+        return packed({}, {"last": self.last})
+
+    @classmethod
+    def unpack(cls, given: Given, pixels: tuple[int, ...], scale: int | None = None) -> Pairing:
+        """Return the pairing that was packed, of frames of this shape as viewed."""
+        return cls(scale, given.array("last", *pixels, optional=True))
 
     def cut(self) -> None:
         """Mark a cut: the next frame does not follow the last one."""

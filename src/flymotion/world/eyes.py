@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
+from flymotion.models.packing import Given, Packed
+
 __all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
 
 
@@ -117,6 +119,15 @@ class Line:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
 
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the eye of again."""
+        return {"kind": "Line", "n": self.n, "sigma": self.sigma}, {}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Line:
+        """Return the eye that was packed."""
+        return cls(given.number("n", int, least=1, most=2**20), given.number("sigma", least=0))
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -157,6 +168,19 @@ class Grid:
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the eye of again."""
+        return {"kind": "Grid", "height": self.height, "width": self.width, "sigma": self.sigma}, {}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Grid:
+        """Return the eye that was packed."""
+        return cls(
+            given.number("height", int, least=1, most=2**20),
+            given.number("width", int, least=1, most=2**20),
+            given.number("sigma", least=0),
+        )
 
 
 @dataclass(frozen=True)
@@ -210,6 +234,15 @@ class Hexagon:
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the eye of again."""
+        return {"kind": "Hexagon", "radius": self.radius, "sigma": self.sigma}, {}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Hexagon:
+        """Return the eye that was packed."""
+        return cls(given.number("radius", int, least=1, most=2**20), given.number("sigma", least=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +312,21 @@ class Sphere:
         links = np.unique(np.sort(np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (0, 2), (1, 2))])), axis=0)
         lengths = np.linalg.norm(np.diff(self.directions[links], axis=1)[:, 0], axis=1)
         return links[lengths <= 2 * np.median(lengths)]
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the eye of again."""
+        return {"kind": "Sphere", "sigma": self.sigma}, {"directions": self.directions}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Sphere:
+        """Return the eye that was packed, to the bit."""
+        directions = given.array("directions", None, 3, types=["float64"])
+        eye = cls(directions, given.number("sigma", least=0))
+        if not np.allclose(eye.directions, directions, rtol=0, atol=1e-12):
+            raise given.wrong("directions", "an array of vectors of other lengths", "unit vectors")
+        directions.setflags(write=False)
+        object.__setattr__(eye, "directions", directions)  # the lengths of unit vectors are 1 but for rounding
+        return eye
 
 
 def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
