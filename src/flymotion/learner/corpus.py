@@ -26,7 +26,7 @@ from typing import Any, Self
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import Pairing
+from flymotion.learner.intake import MOST_PATCHES, Pairing
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Watched
 from flymotion.learner.video_noise import Moments, moments, symmetries, whitened
@@ -253,7 +253,7 @@ class PatchStream:
         return cls(
             survey,
             Z,
-            n_candidates=given.number("n_candidates", int, least=1, most=2**31),
+            n_candidates=given.number("n_candidates", int, least=1, most=MOST_PATCHES),
             seed=given.seed("seed"),
             name=given.number("name", str),
             pairing=Pairing.unpack(given.part("pairing"), survey.last.shape, survey.scale),

@@ -48,7 +48,7 @@ def first_format(arrays: Mapping[str, Any]) -> tuple[Header, Arrays]:
         if type(header["format"]) is not int or header["format"] != FIRST:
             raise AnotherFormat(f"format {brief(header['format'])}")
         numbers, found = _learner(header, old)
-    except (LookupError, TypeError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"a header that is none of a model, {type(error).__name__}") from error
     if old:
         raise ValueError(f"unknown arrays {ascii(sorted(old))[:80]}")

@@ -12,13 +12,16 @@ from flymotion.frames import FramePairs, as_frames
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.video.viewing import view
 
-__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "shown", "tiles"]
+__all__ = ["BATCH", "BATCH_PIXELS", "MOST_PATCHES", "Pairing", "batches", "is_corpus", "shown", "tiles"]
 
 BATCH = 16
 """Frames read from a stream at a time."""
 
 BATCH_PIXELS = 2**18
 """Pixels of an array taken at a time, where that is more than ``BATCH`` frames."""
+
+MOST_PATCHES = 2**20
+"""Patches of a pair of frames that files may ask for."""
 
 MOST_TILES = 1000
 """About as many tiles as stand for a large frame."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import Pairing, shown
+from flymotion.learner.intake import MOST_PATCHES, Pairing, shown
 from flymotion.learner.probing import N_KEPT, N_PROBES
 from flymotion.learner.seen import Seen
 from flymotion.models.packing import Given, Packed, packed
@@ -24,13 +24,13 @@ from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 __all__ = ["PlainVision"]
 
 OPTIONS = {
-    "patch": (int, 2),
-    "patches_per_pair": (int, 1),
-    "warm_up": (int, 1),
-    "regularization": (float, 0),
-    "half_saturation": (float, 0),
+    "patch": (int, 2, math.inf),
+    "patches_per_pair": (int, 1, MOST_PATCHES),
+    "warm_up": (int, 1, math.inf),
+    "regularization": (float, 0, math.inf),
+    "half_saturation": (float, 0, math.inf),
 }
-"""What it was given, of what kind and how much at least."""
+"""What it was given: of what kind, and the least and most that files may have."""
 
 
 @dataclass(eq=False)
@@ -180,7 +180,9 @@ class PlainVision:
         ValueError
             What is no such vision.
         """
-        options = {name: given.number(name, kind, least=least) for name, (kind, least) in OPTIONS.items()}
+        options = {
+            name: given.number(name, kind, least=least, most=most) for name, (kind, least, most) in OPTIONS.items()
+        }
         vision = cls(**options, seed=given.seed("seed"))
         vision.n_frames, vision.n_pairs = (given.number(name, int, least=0) for name in ("n_frames", "n_pairs"))
         vision.pixels = given.sizes("pixels")

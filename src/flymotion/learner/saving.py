@@ -1,8 +1,8 @@
 """Saving and loading what was learned: one file of arrays and a header in JSON, and no code.
 
 What a class packs is written as it is, so that ``fit(a); save; load; partial_fit(b)`` equals ``fit(a); partial_fit(b)``
-to the bit. Reading looks at everything before it believes it: sizes against that of the file, the checksum, and then,
-as each class unpacks itself, names, types, shapes and ranges.
+to the bit. Reading looks at everything before it believes it: sizes against that of the file, names, types, shapes and
+ranges as each class unpacks itself, and the checksum.
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from flymotion.learner.intake import MOST_PATCHES
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.video_vision import VideoVision
@@ -75,7 +77,11 @@ def parameters(given: Given) -> dict[str, Any]:
     ValueError
         Parameters that are missing or of another kind.
     """
-    whole = {name: given.number(name, int, least=least, optional=name == "patch") for name, least in LEAST.items()}
+    most = {"patches_per_pair": MOST_PATCHES}
+    whole = {
+        name: given.number(name, int, least=least, most=most.get(name, math.inf), optional=name == "patch")
+        for name, least in LEAST.items()
+    }
     real = {name: given.number(name) for name in ("regularization", "half_saturation", "forgetting")}
     vision, feature = given.number("vision", str), given.number("feature", str, optional=True)
     return (

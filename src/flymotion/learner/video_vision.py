@@ -23,7 +23,7 @@ import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
 from flymotion.learner.corpus import GUISES, PatchStream, Pool, Survey, survey
-from flymotion.learner.intake import BATCH, is_corpus, shown
+from flymotion.learner.intake import BATCH, MOST_PATCHES, is_corpus, shown
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Seen
 from flymotion.learner.video_noise import GivenWhitening, Moments, whitening
@@ -229,7 +229,7 @@ class VideoVision:
             What is no such vision.
         """
         patch = given.number("patch", int, least=2, most=2**20)
-        vision = cls(patch, given.number("patches_per_pair", int, least=1, most=2**31), given.seed("seed"))
+        vision = cls(patch, given.number("patches_per_pair", int, least=1, most=MOST_PATCHES), given.seed("seed"))
         vision.n_frames, vision.is_cut = given.number("n_frames", int, least=0), given.number("is_cut", bool)
         pixels = vision.pixels = given.sizes("pixels")
         if len(pixels) != 2:

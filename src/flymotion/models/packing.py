@@ -200,13 +200,14 @@ class Given:
         array = self._arrays.pop(name)
         found, dtype = tuple(array.shape), str(array.dtype)
         fits = len(found) == len(shape) and all(want in (None, size) for want, size in zip(shape, found, strict=True))
-        if dtype not in types or not (fits or not shape) or 0 in found[1:]:
+        if dtype not in types or not (fits or not shape) or not found or 0 in found[1:]:
             expected = f"{' or '.join(types)}" + (f" of shape {_shape_in_words(shape)}" if shape else "")
             raise self.wrong(name, f"{dtype} of shape {found}", expected)
         content = np.array(array, copy=True, order="K")
         flat = content.reshape(-1, order="A")
         for start in range(0, flat.size, CHECKED):
-            part = flat[start : start + CHECKED].astype(np.float64)
+            with np.errstate(invalid="ignore"):  # of NaNs that signal
+                part = flat[start : start + CHECKED].astype(np.float64)
             if not ((part >= least) & (part <= LARGEST)).all():
                 raise self.wrong(
                     name, "not finite, or out of range, somewhere", f"numbers from {least:g} to {LARGEST:g}"
@@ -258,8 +259,8 @@ class Given:
 
 
 def _is(value: Any, kind: type, least: float, most: float) -> bool:
-    if kind is bool or kind is str or isinstance(value, bool):
-        return isinstance(value, kind) and (kind is not bool or isinstance(value, bool))
+    if kind in (bool, str) or isinstance(value, bool):  # which Python takes for whole numbers, too
+        return type(value) is kind
     if not isinstance(value, (int, float) if kind is float else int):
         return False
     largest = LARGEST_COUNT if isinstance(value, int) else LARGEST
@@ -309,7 +310,7 @@ def inputs_of(estimator: Any) -> dict[str, Any]:
 
 def restore_inputs(estimator: Any, given: Given, *, optional: bool = False) -> Any:
     """Let an estimator remember what :func:`inputs_of` returned; returns the number of features, None where allowed."""
-    n = given.number("n_features_in", int, least=1, optional=optional)
+    n = given.number("n_features_in", int, least=1, most=2**31, optional=optional)
     names = given.texts("feature_names_in", n, optional=True)
     if n is not None:
         estimator.n_features_in_ = n

@@ -9,7 +9,10 @@ from typing import Any
 __all__ = ["MOST_TEXT", "parsed", "written"]
 
 MOST_TEXT = 2**21
-"""Bytes of the longest text that is read: what is parsed takes some twenty times as many."""
+"""Bytes of the longest text that is read."""
+
+MOST_BRACKETS = 2**16
+"""Lists and dicts in it: empty ones take most memory for their text."""
 
 MOST_DIGITS = 100
 """Digits of the longest whole number."""
@@ -23,8 +26,9 @@ def parsed(text: bytes) -> Any:
     ValueError
         Text that is no JSON, or none that this package writes.
     """
-    if len(text) > MOST_TEXT:
-        raise ValueError(f"{len(text)} bytes of JSON; expected {MOST_TEXT} at most")
+    n_brackets = text.count(b"[") + text.count(b"{")
+    if len(text) > MOST_TEXT or n_brackets > MOST_BRACKETS:
+        raise ValueError(f"{len(text)} bytes of JSON with {n_brackets} brackets; expected fewer")
     try:
         return json.loads(
             text.decode(),

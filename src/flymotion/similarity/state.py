@@ -99,6 +99,7 @@ class State:
         R = given.array("R", shape[0], shape[0], types=["float64"])
         _check_sum(given, R)
         dtype = given.number("dtype", str, among=map(str, UNEXPLAINED))
+        S, R = np.ascontiguousarray(S), np.ascontiguousarray(R)  # as they are made; others would be compiled for
         state = cls(S, R, array_namespace(S), np.dtype(dtype))
         if not np.isfinite(state.work).all():
             raise given.wrong("S", f"too large for {dtype}", "numbers in its range")
