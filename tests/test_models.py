@@ -14,11 +14,13 @@ import joblib
 import numpy as np
 import pytest
 import safetensors.numpy
+from click.testing import CliRunner
 from kept_models import GOING_ON, MODELS, answers, frames, go_on, plain, street, video
 from numpy.testing import assert_array_equal
 
 import flymotion
 from flymotion import Line, MotionLearner, SensorNoise, SimilarityMatching
+from flymotion.cli import main
 from flymotion.learner import ModelError, load, save, saving
 from flymotion.learner.saving import FORMAT, KINDS
 
@@ -376,6 +378,17 @@ def test_a_folder_or_a_pipe_is_not_a_model(tmp_path):
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(ModelError, match="not a flymotion model"):
             load(path)
+
+
+def test_where_a_learner_is_expected_other_models_are_refused(tmp_path):
+    path = save(MODELS["NSM"](), tmp_path / "model")
+    reason = rf"{path}: holds a NonnegativeSimilarityMatching; expected a MotionLearner"
+    with pytest.raises(ModelError, match=reason):
+        flymotion.detect(street(3), model=path)
+    for command in ("tune", "compare"):
+        done = CliRunner().invoke(main, [command, str(path), "--out", str(tmp_path / "out")])
+        assert done.exit_code == 2
+        assert done.stderr == f"Error: {reason}\n"
 
 
 @pytest.mark.case("B37")

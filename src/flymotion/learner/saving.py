@@ -95,13 +95,15 @@ def save(what: Any, path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, kind: type | None = None) -> Any:
     """Read what :func:`save` wrote, or flymotion 0.1; learning goes on from there to the bit.
 
     Parameters
     ----------
     path : path
         Of the file. No code in it is run, and nothing is made of it before it is known to be right.
+    kind : type, optional
+        What it has to hold; anything, by default.
 
     Returns
     -------
@@ -111,9 +113,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelError
-        A file that is missing, damaged, not a model, or of a newer format.
+        A file that is missing, damaged, not a model, of a newer format, or of another kind.
     """
-    return look(path)[1]
+    what = look(path)[1]
+    if kind is not None and not isinstance(what, kind):
+        raise ModelError(f"{path}: holds a {type(what).__name__}; expected a {kind.__name__}")
+    return what
 
 
 def look(path: str | os.PathLike[str]) -> tuple[Header, Any]:
