@@ -2,10 +2,11 @@
 
 import pytest
 from click.testing import CliRunner
-from kept_models import MODELS, plain, street, video
+from kept_models import MODELS, frames, plain, street, video
 from PIL import Image
 from test_first_format import FOLDER
 
+from flymotion import MotionLearner
 from flymotion.cli import main
 from flymotion.learner import save
 
@@ -48,6 +49,13 @@ def test_a_learner_tells_how_it_was_trained_and_how_good_it_is(run, tmp_path):
     assert f"direction right on {learner.direction_accuracy_:.1%} of single held-out patches" in out
     assert "(chance 25%)" in out
     assert "weights onto the change at the middle pixel, from = by way of . to #:" in out
+
+
+def test_a_single_detector_has_no_score(run, tmp_path):
+    learner = MotionLearner(1, warm_up=20, random_state=0).fit(frames(600))
+    status, out, _ = run(save(learner, tmp_path / "model"))
+    assert status == 0
+    assert learner.labels_[0] in out and "chance" not in out
 
 
 def test_a_learner_that_warms_up_says_so(run, tmp_path):

@@ -76,8 +76,8 @@ def inspect(model: Path, out: Path | None) -> None:
         shown = _filters(what)
         if shown is not None:
             _tell(shown)
-        if isinstance(what, MotionLearner) and what.__sklearn_is_fitted__():
-            click.echo(_scored(what))
+        if isinstance(what, MotionLearner) and what.__sklearn_is_fitted__() and what.n_components > 1:
+            click.echo(_scored(what))  # chance is always right of a single one
         if out is not None:
             _draw(shown, out, model)
             click.echo(out)

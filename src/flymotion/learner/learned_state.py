@@ -118,10 +118,10 @@ class LearnedState:
             n_patches=given.number("n_patches", int, least=0),
         )
         state.seen = state.vision.seen
-        state._check(given)
+        state._check_whole(given)
         return state
 
-    def _check(self, given: Given) -> None:
+    def _check_whole(self, given: Given) -> None:
         """Check that the network has learned from what the vision sees."""
         if not self.is_ready:
             return

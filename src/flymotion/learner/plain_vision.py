@@ -199,10 +199,10 @@ class PlainVision:
         vision.waiting = [] if waiting is None else [FramePairs.unpack(waiting)]
         vision.whitening = None if whitening is None else ZCAWhitening.unpack(whitening)
         vision.contrast = None if contrast is None else ContrastNormalization.unpack(contrast)
-        vision._check(given)
+        vision._check_whole(given)
         return vision
 
-    def _check(self, given: Given) -> None:
+    def _check_whole(self, given: Given) -> None:
         """Check that what was read goes together."""
         n = math.prod(self.patch_shape)
         stages = [stage for stage in (self.whitening, self.contrast) if stage is not None]
