@@ -1,5 +1,7 @@
 """``flymotion inspect``: what a model file holds, of every kind, and of 0.1 too."""
 
+from dataclasses import replace
+
 import pytest
 from click.testing import CliRunner
 from kept_models import MODELS, frames, plain, street, video
@@ -94,10 +96,16 @@ def test_the_model_is_not_drawn_over(run, tmp_path):
 
 def test_names_that_would_do_something_to_a_terminal_do_not(run, tmp_path):
     learner = video(100, finished=True)
-    learner.state_.vision.streams[0].name = "\x1b[31mred\r\n\udcff"
+    learner.state_.vision.streams[0].name = "\x1b[31mred\r\n\udcff" + 1000 * "!"
     status, out, _ = run(save(learner, tmp_path / "model"))
     assert status == 0
-    assert "?[31mred???: 99 pairs" in out
+    assert "?[31mred???!!!" in out and len(out) < 4000
+    learner = MODELS["a learner of named motions"]()
+    known = learner.state_.seen.known
+    learner.state_.vision.known = replace(known, names=[("\x07bell", "\x1b[2J"), ("a", "b")])
+    status, out, _ = run(save(learner, tmp_path / "model"))
+    assert status == 0
+    assert "?bell" in out or "?[2J" in out
 
 
 def test_other_files_are_refused_in_one_line(run, tmp_path):

@@ -20,6 +20,9 @@ __all__ = ["inspect"]
 GLYPHS = "=-.+#"
 """Weights, from the most negative to the most positive."""
 
+LONGEST = 200
+"""Characters of text from a file."""
+
 LARGEST = 16
 """Pixels along a side of filters that are shown in the terminal."""
 
@@ -68,7 +71,7 @@ def inspect(model: Path, out: Path | None) -> None:
 
     with one_line_errors():
         header, what = look(model)
-        click.echo(f"{_printable(str(model))}: {header.kind}, written by flymotion {_printable(header.version)}")
+        click.echo(f"{model}: {header.kind}, written by flymotion {_printable(header.version)}")
         if hasattr(what, "get_params"):
             click.echo(", ".join(f"{name} {_brief(value)}" for name, value in what.get_params(deep=False).items()))
         for line in _trained(what):
@@ -84,7 +87,8 @@ def inspect(model: Path, out: Path | None) -> None:
 
 
 def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
+    """Return text from a file as a terminal may have it: not long, and of characters that do nothing."""
+    return "".join(c if c.isprintable() else "?" for c in text[:LONGEST])
 
 
 def _brief(value: Any) -> str:
@@ -207,6 +211,7 @@ def _of_network(what: Any) -> Shown:
 
 def _tell(shown: Shown) -> None:
     """Print figures and images of filters."""
+    shown = shown._replace(names=[_printable(name) for name in shown.names])
     if shown.columns:
         titles = [("", "left"), *((title, "right") for title in shown.columns)]
         cells = zip(*([figure(value) for value in values] for values in shown.columns.values()), strict=True)

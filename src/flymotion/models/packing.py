@@ -148,7 +148,11 @@ class Given:
         value = self._of_numbers(name)
         if value is None and optional:
             return None
-        if isinstance(value, list) and len(value) <= 32 and all(_is(size, int, 1, LARGEST_COUNT) for size in value):
+        if (
+            isinstance(value, list)
+            and 1 <= len(value) <= 32
+            and all(_is(size, int, 1, LARGEST_COUNT) for size in value)
+        ):
             return tuple(value)
         raise self.wrong(name, brief(value), "a list of positive whole numbers")
 
