@@ -19,7 +19,7 @@ from kept_models import GOING_ON, MODELS, answers, frames, go_on, plain, street,
 from numpy.testing import assert_array_equal
 
 import flymotion
-from flymotion import Line, MotionLearner, SensorNoise, SimilarityMatching
+from flymotion import Generators, Line, MotionLearner, SensorNoise, SimilarityMatching
 from flymotion.cli import main
 from flymotion.learner import ModelError, load, save, saving
 from flymotion.learner.saving import FORMAT, KINDS
@@ -281,6 +281,23 @@ def test_what_has_learned_nothing_is_refused(tmp_path, kind):
     with pytest.raises((ModelError, TypeError), match=r"m: .*(fit|cannot be kept|seen no)"):
         save(blank(), tmp_path / "m")
     assert os.listdir(tmp_path) == []
+
+
+def test_eyes_of_other_kinds_are_refused(tmp_path):
+    class OwnEye(Line):
+        pass
+
+    with pytest.raises(ModelError, match=r"m: eye\.kind is 'OwnEye'; expected one of Line, Grid, Hexagon, Sphere"):
+        save(Generators(np.zeros((1, 3, 3)), OwnEye(3)), tmp_path / "m")
+    with pytest.raises(ModelError, match=r"m: eye is a Own, which cannot be kept"):
+        save(Generators(np.zeros((1, 3, 3)), Own()), tmp_path / "m")
+    assert os.listdir(tmp_path) == []
+
+
+class Own:
+    """An eye that does not pack itself."""
+
+    shape = (3,)
 
 
 @pytest.mark.case("B37")

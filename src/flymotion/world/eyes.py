@@ -9,7 +9,7 @@ light over 5.7 degrees (full width at half maximum) at a spacing of 5.1 degrees,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -81,6 +81,17 @@ def _check(sigma: float, *sizes: int) -> None:
         raise ValueError(f"sigma is {sigma}; expected a finite acceptance width of 0 or more pixel spacings")
 
 
+def _pack(eye: Any) -> Packed:
+    """Return what :meth:`unpack` makes the eye of again."""
+    return {"kind": type(eye).__name__} | asdict(eye), {}
+
+
+def _unpack(cls: Any, given: Given) -> Any:
+    """Return the eye that was packed."""
+    sizes = [field.name for field in fields(cls) if field.name != "sigma"]
+    return cls(*(given.number(name, int, least=1, most=2**20) for name in sizes), given.number("sigma", least=0))
+
+
 @dataclass(frozen=True)
 class Line:
     """A one-dimensional eye of ``n`` pixels, index growing to the right.
@@ -119,14 +130,7 @@ class Line:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
 
-    def pack(self) -> Packed:
-        """Return what :meth:`unpack` makes the eye of again."""
-        return {"kind": "Line", "n": self.n, "sigma": self.sigma}, {}
-
-    @classmethod
-    def unpack(cls, given: Given) -> Line:
-        """Return the eye that was packed."""
-        return cls(given.number("n", int, least=1, most=2**20), given.number("sigma", least=0))
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True)
@@ -169,18 +173,7 @@ class Grid:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
 
-    def pack(self) -> Packed:
-        """Return what :meth:`unpack` makes the eye of again."""
-        return {"kind": "Grid", "height": self.height, "width": self.width, "sigma": self.sigma}, {}
-
-    @classmethod
-    def unpack(cls, given: Given) -> Grid:
-        """Return the eye that was packed."""
-        return cls(
-            given.number("height", int, least=1, most=2**20),
-            given.number("width", int, least=1, most=2**20),
-            given.number("sigma", least=0),
-        )
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True)
@@ -235,14 +228,7 @@ class Hexagon:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
 
-    def pack(self) -> Packed:
-        """Return what :meth:`unpack` makes the eye of again."""
-        return {"kind": "Hexagon", "radius": self.radius, "sigma": self.sigma}, {}
-
-    @classmethod
-    def unpack(cls, given: Given) -> Hexagon:
-        """Return the eye that was packed."""
-        return cls(given.number("radius", int, least=1, most=2**20), given.number("sigma", least=0))
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +301,7 @@ class Sphere:
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the eye of again."""
-        return {"kind": "Sphere", "sigma": self.sigma}, {"directions": self.directions}
+        return {"kind": type(self).__name__, "sigma": self.sigma}, {"directions": self.directions}
 
     @classmethod
     def unpack(cls, given: Given) -> Sphere:
