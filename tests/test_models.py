@@ -92,6 +92,14 @@ def test_saving_and_loading_change_nothing_of_what_is_learned_next(make_learner,
 
 
 @pytest.mark.case("B14")
+def test_a_stream_that_was_saved_halfway_is_what_fit_learns(make_learner, tmp_path):
+    movie = frames(700)
+    halfway = make_learner().partial_fit(movie[:500])
+    loaded = load(save(halfway, tmp_path / "model")).partial_fit(movie[500:]).finish()
+    np.testing.assert_allclose(loaded.network_.W_, make_learner().fit(movie).network_.W_, rtol=0, atol=1e-10)
+
+
+@pytest.mark.case("B14")
 @pytest.mark.parametrize("name", GOING_ON)
 def test_every_model_goes_on_to_the_bit_from_every_point(content, tmp_path, name):
     model = GOING_ON[name]()
