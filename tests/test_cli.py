@@ -115,9 +115,9 @@ def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folde
     out = tmp_path / f"{folder} out" / "deep"
     status, printed, err = run("learn", write_frames(folder), "--out", out, "--patch", 5, "--n-pairs", 500)
     assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
-    assert sorted(os.listdir(out)) == ["filters.png", "model.npz"]
-    assert f"{out / 'filters.png'}\n{out / 'model.npz'}\n" in printed
-    learner = saving.load(out / "model.npz")
+    assert sorted(os.listdir(out)) == ["filters.png", "model.safetensors"]
+    assert f"{out / 'filters.png'}\n{out / 'model.safetensors'}\n" in printed
+    learner = saving.load(out / "model.safetensors")
     assert [label for label in learner.labels_ if label not in printed] == []
     assert f"{learner.direction_accuracy_:.1%} of single patches" in printed
     assert learner.n_pairs_seen_ == 5
@@ -130,7 +130,7 @@ def test_learn_from_the_bundled_photographs(run, tmp_path):
     status, printed, _ = run("learn", "bundled", "--out", out, "--n-pairs", 1000, "--n-components", 2, "--patch", 3)
     assert status == 0
     assert "(chance 50%)" in printed
-    learner = saving.load(out / "model.npz")
+    learner = saving.load(out / "model.safetensors")
     assert learner.n_pairs_seen_ == 1000
     assert learner.generators_.operators.shape == (2, 9, 9)
 
@@ -139,7 +139,7 @@ def test_same_seed_same_files(run, write_frames, tmp_path):
     folder = write_frames()
     for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
         assert run("learn", folder, "--out", tmp_path / name, "--patch", 5, "--n-pairs", 500, "--seed", seed)[0] == 0
-    first, again, other = ((tmp_path / name / "model.npz").read_bytes() for name in "abc")
+    first, again, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in "abc")
     assert again == first
     assert other != first
 

@@ -512,7 +512,6 @@ CALLS = {
 }
 
 NOT_RUN = {
-    "pack": "arrays by name, of what there is of a network",
     "to_numpy": "any array, of any shape",
 }
 """Functions that return arrays and are not run, and why."""

@@ -14,7 +14,7 @@ _HOMES = {
     "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
-    "learner": ["MotionLearner", "learn"],
+    "learner": ["ModelError", "MotionLearner", "learn", "load", "save"],
     "photoreceptors": [
         "ContrastNormalization",
         "DivisiveNormalization",

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.models.packing import Given, Packed, packed
+
 __all__ = ["FramePairs", "as_frames", "pair_up", "random_patches"]
 
 
@@ -145,6 +147,24 @@ class FramePairs:
         """Return the pairs with time running backwards."""
         motion = None if self.motion is None else -self.motion
         return replace(self, before=self.after, after=self.before, motion=motion)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the pairs of again."""
+        arrays = {"before": self.before, "after": self.after, "motion": self.motion}
+        return packed({"names": None if self.names is None else [list(name) for name in self.names]}, arrays)
+
+    @classmethod
+    def unpack(cls, given: Given) -> FramePairs:
+        """Return the pairs that were packed.
+
+        Raises
+        ------
+        ValueError
+            What are no pairs.
+        """
+        before, after = given.array("before"), given.array("after")
+        motion = given.array("motion", len(before), None, types=["float64"], optional=True)
+        return cls(before, after, motion, given.texts("names", None, 2, optional=True))
 
     @staticmethod
     def concatenate(parts: Sequence[FramePairs]) -> FramePairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
+from flymotion.cli.inspecting import inspect
 from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
 from flymotion.cli.motion import detect, watch
@@ -19,5 +20,5 @@ def main() -> None:
     """Learn to see motion the way the fly does."""
 
 
-for command in (reproduce, learn, detect, watch, tune, compare, detectors, stimuli):
+for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli):
     main.add_command(command)

@@ -223,11 +223,11 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
 def _detector(name: str) -> Any:
     """Return a detector by its name, or of a model file."""
     from flymotion.detectors import DETECTORS, of_learner
-    from flymotion.learner import load
+    from flymotion.learner import MotionLearner, load
 
     known: Mapping[str, Callable[[], Any]] = DETECTORS
     if name in known:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(load(name))
+    return of_learner(load(name, kind=MotionLearner))

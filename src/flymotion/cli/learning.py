@@ -35,8 +35,8 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
     """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
     Several videos are one corpus. A camera is watched until there are enough pairs. An eye makes small movements over
-    photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and model.npz
-    into the folder OUT.
+    photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and
+    model.safetensors into the folder OUT.
     """
     import flymotion
     from flymotion import plots
@@ -50,7 +50,7 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
         out.mkdir(parents=True, exist_ok=True)
         titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
-        save(learner, out / "model.npz")
+        save(learner, out / "model.safetensors")
     table(
         [
             ("detector", "left"),
@@ -65,7 +65,7 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
         ],
     )
     _tell(learner)
-    click.echo(f"{out / 'filters.png'}\n{out / 'model.npz'}")
+    click.echo(f"{out / 'filters.png'}\n{out / 'model.safetensors'}")
 
 
 def _tell(learner: MotionLearner) -> None:

@@ -222,7 +222,8 @@ def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
 
 def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators, int | None]:
     """Return the detectors of a model, and how it looks at frames."""
-    learner, name = (model, "the model") if isinstance(model, MotionLearner) else (load(model), str(model))
+    learner = model if isinstance(model, MotionLearner) else load(model, kind=MotionLearner)
+    name = "the model" if learner is model else str(model)
     if not learner.__sklearn_is_fitted__():
         raise ModelError(f"{name}: has not seen enough to have detectors")
     detectors = learner.generators_

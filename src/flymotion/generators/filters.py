@@ -11,7 +11,9 @@ from scipy.optimize import linear_sum_assignment
 from flymotion.frames import FramePairs
 from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.world.eyes import as_eye
+from flymotion.world.kinds_of_eyes import unpack_eye
 
 __all__ = ["Generators", "Match"]
 
@@ -83,6 +85,23 @@ class Generators:
         """Return some of the generators."""
         which = [which] if isinstance(which, (int, np.integer)) else which
         return replace(self, operators=self.operators[which])
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the generators of again."""
+        return packed({}, {"operators": self.operators, "whitening": self.whitening}, eye=self.eye)
+
+    @classmethod
+    def unpack(cls, given: Given) -> Generators:
+        """Return the generators that were packed.
+
+        Raises
+        ------
+        ValueError
+            What are no generators.
+        """
+        operators = given.array("operators", None, None, None, types=["float64"])
+        n = operators.shape[2]
+        return cls(operators, unpack_eye(given.part("eye")), given.array("whitening", n, n, optional=True))
 
     def in_pixels(self) -> Generators:
         """Return the operators that give the same output on frames that were not whitened, ``Z A Z``."""

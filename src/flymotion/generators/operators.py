@@ -15,7 +15,9 @@ from scipy.sparse.linalg import expm_multiply
 
 from flymotion.frames import FramePairs, as_frames
 from flymotion.generators.analytic import interior
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.world.eyes import as_eye
+from flymotion.world.kinds_of_eyes import unpack_eye
 
 __all__ = ["Operators"]
 
@@ -65,6 +67,27 @@ class Operators:
 
     def __len__(self) -> int:
         return len(self.operators)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the operators of again."""
+        mean = np.asarray(self.mean, dtype=float)
+        arrays = {"operators": self.operators, "means": mean if mean.ndim else None}
+        return packed({"mean": None if mean.ndim else float(mean)}, arrays, eye=self.eye)
+
+    @classmethod
+    def unpack(cls, given: Given) -> Operators:
+        """Return the operators that were packed.
+
+        Raises
+        ------
+        ValueError
+            What are no operators.
+        """
+        operators = given.array("operators", None, None, None, types=["float64"])
+        mean, means = given.number("mean", optional=True), given.array("means", operators.shape[2], optional=True)
+        if (mean is None) == (means is None):
+            raise given.wrong("mean", "given twice, or not at all", "one for all pixels, or for each")
+        return cls(operators, unpack_eye(given.part("eye")), mean if means is None else means)
 
     def apply(self, frames: np.ndarray, theta: Any) -> np.ndarray:
         """Move frames to first order, ``x + sum_a theta_a A_a x`` (Eq. 8).

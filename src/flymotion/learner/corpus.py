@@ -13,7 +13,8 @@ and then read as a stream of pairs in which motion is the leading component:
    the statistics of a clip that moves mostly one way are those of motion every way.
 6. *Mixing.* Pairs of many moments, of all videos, are gathered before they are shown (:class:`Pool`).
 
-Speeds are in pixels of the reduced frames, per frame.
+Speeds are in pixels of the reduced frames, per frame. Longer than 350 lines: what is kept of each part is packed and
+unpacked beside it.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from typing import Any, Self
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import Pairing
+from flymotion.learner.intake import MOST_PATCHES, Pairing
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Watched
 from flymotion.learner.video_noise import Moments, moments, symmetries, whitened
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.video.viewing import choose_scale, contrasts, random_pairs, speeds, view
 from flymotion.world.conventions import as_generator
 
@@ -45,6 +47,9 @@ OBLIQUE = 0.4
 
 STRETCH, HELD_OUT = 30, 3
 """Of so many pairs of frames in a row, the last so many are held out."""
+
+COUNTS = ("n_pairs_seen", "n_candidates_seen", "n_chosen")
+"""What a stream counts."""
 
 POOL = 5000
 """Pairs of patches gathered before they are shown, mixed: those of one moment are too much alike to start from."""
@@ -70,6 +75,20 @@ class Survey:
     scale: int
     contrast: float
     last: np.ndarray
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the survey of again; a contrast that is not known as None."""
+        contrast = None if np.isnan(self.contrast) else self.contrast
+        return packed({"patch": self.patch, "scale": self.scale, "contrast": contrast}, {"last": self.last})
+
+    @classmethod
+    def unpack(cls, given: Given) -> Survey:
+        """Return the survey that was packed."""
+        patch, scale = given.number("patch", int, least=2), given.number("scale", int, least=1)
+        contrast, last = given.number("contrast", least=0, optional=True), given.array("last", None, None)
+        if min(last.shape) < patch:
+            raise given.wrong("last", f"of {last.shape} pixels", f"frames that hold a patch of {patch}")
+        return cls(patch, scale, np.nan if contrast is None else float(contrast), last)
 
 
 def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> tuple[Survey, Moments]:
@@ -210,6 +229,38 @@ class PatchStream:
     def __post_init__(self) -> None:
         self.pairing.scale = self.survey.scale
 
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stream of again, but for its whitening."""
+        numbers = {name: getattr(self, name) for name in ("n_candidates", "seed", "name", *COUNTS)}
+        held_out = np.array(self.held_out) if self.held_out else None
+        return packed(numbers, {"held_out": held_out}, survey=self.survey, pairing=self.pairing)
+
+    @classmethod
+    def unpack(cls, given: Given, Z: np.ndarray) -> PatchStream:
+        """Return the stream that was packed, of the whitening that it shares with others.
+
+        Raises
+        ------
+        ValueError
+            What is no such stream.
+        """
+        survey = Survey.unpack(given.part("survey"))
+        if survey.patch**2 != len(Z):
+            raise given.wrong("survey.patch", str(survey.patch), f"that of a whitening of {len(Z)} pixels")
+        held_out = given.array("held_out", None, *survey.last.shape, optional=True)
+        if held_out is not None and not 1 <= len(held_out) <= N_KEPT:
+            raise given.wrong("held_out", f"{len(held_out)} frames", f"1 to {N_KEPT}")
+        return cls(
+            survey,
+            Z,
+            n_candidates=given.number("n_candidates", int, least=1, most=MOST_PATCHES),
+            seed=given.seed("seed"),
+            name=given.number("name", str),
+            pairing=Pairing.unpack(given.part("pairing"), survey.last.shape, survey.scale),
+            **{name: given.number(name, int, least=0) for name in COUNTS},
+            held_out=[] if held_out is None else list(held_out),
+        )
+
     @property
     def watched(self) -> Watched:
         """What was learned from so far."""
@@ -272,6 +323,26 @@ class Pool:
     seed: int = 0
     gathered: list[FramePairs] = field(default_factory=list)
     n_shown: int = 0
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the pool of again."""
+        gathered = FramePairs.concatenate(self.gathered) if self.gathered else None
+        return packed({"seed": self.seed, "n_shown": self.n_shown}, {"Z": self.Z}, gathered=gathered)
+
+    @classmethod
+    def unpack(cls, given: Given, patch: int) -> Pool:
+        """Return the pool that was packed, of patches of this side.
+
+        Raises
+        ------
+        ValueError
+            What is no such pool.
+        """
+        Z, gathered = given.array("Z", patch**2, patch**2, types=["float32"]), given.part("gathered", optional=True)
+        pairs = [] if gathered is None else [FramePairs.unpack(gathered)]
+        if any(each.pixels != (patch, patch) or each.motion is not None for each in pairs):
+            raise given.wrong("gathered", f"pairs of {pairs[0].pixels} pixels", f"patches of {patch} x {patch}")
+        return cls(Z, given.seed("seed"), pairs, given.number("n_shown", int, least=0))
 
     def add(self, pairs: FramePairs) -> Iterator[FramePairs]:
         """Gather pairs of patches; returns what is shown once there are ``POOL`` of them, as :meth:`flush` does."""

@@ -21,7 +21,8 @@ from flymotion.generators import Generators
 from flymotion.learner.intake import is_corpus
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.seen import Watched
-from flymotion.learner.starting import first_state
+from flymotion.learner.starting import first_state, parameters
+from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
@@ -133,11 +134,36 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         self.forgetting = forgetting
         self.random_state = random_state
 
+    # -- kept ----------------------------------------------------------------------------------------------------
+
+    def pack(self) -> Packed:
+        """Return all that learning goes on from, as :meth:`unpack` takes it.
+
+        A ``random_state`` that is no number is not kept: what was drawn from it is.
+
+        Raises
+        ------
+        ValueError
+            A learner that has seen no frames.
+        """
+        if not hasattr(self, "_state") or self._state.vision.pixels is None:
+            raise ValueError("the learner has seen no frames; fit it before saving")
+        return packed({"parameters": self.get_params() | {"random_state": seed_of(self)}}, state=self._state)
+
     @classmethod
-    def from_state(cls, parameters: dict[str, Any], state: LearnedState) -> Self:
-        """Return a learner that goes on from a state, as from a file."""
-        learner = cls(**parameters)
-        learner._state = state
+    def unpack(cls, given: Given) -> Self:
+        """Return the learner that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such learner.
+        """
+        learner = cls(**parameters(given.part("parameters")))
+        learner._state = LearnedState.unpack(given.part("state"), type(first_state(learner).vision))
+        found = learner.network_.n_components
+        if learner.n_components != found:
+            raise given.wrong("parameters.n_components", str(learner.n_components), f"{found}, as of the network")
         return learner
 
     # -- learning ------------------------------------------------------------------------------------------------

@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.video.viewing import view
 
-__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "shown", "tiles"]
+__all__ = ["BATCH", "BATCH_PIXELS", "MOST_PATCHES", "Pairing", "batches", "is_corpus", "shown", "tiles"]
 
 BATCH = 16
 """Frames read from a stream at a time."""
 
 BATCH_PIXELS = 2**18
 """Pixels of an array taken at a time, where that is more than ``BATCH`` frames."""
+
+MOST_PATCHES = 2**20
+"""Patches of a pair of frames that files may ask for."""
 
 MOST_TILES = 1000
 """About as many tiles as stand for a large frame."""
@@ -77,6 +81,15 @@ class Pairing:
 
     scale: int | None = None
     last: np.ndarray | None = None
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the pairing of again."""
+        return packed({}, {"last": self.last})
+
+    @classmethod
+    def unpack(cls, given: Given, pixels: tuple[int, ...], scale: int | None = None) -> Pairing:
+        """Return the pairing that was packed, of frames of this shape as viewed."""
+        return cls(scale, given.array("last", *pixels, optional=True))
 
     def cut(self) -> None:
         """Mark a cut: the next frame does not follow the last one."""

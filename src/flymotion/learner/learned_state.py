@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.probing import Probe, accuracy, probes, read_out
 from flymotion.learner.seen import Seen
 from flymotion.learner.video_vision import VideoVision
-from flymotion.similarity.features import OuterProducts, outer_products
+from flymotion.models.packing import Given, Packed, packed
+from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
 from flymotion.similarity.initialisation import warm_up_length
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
@@ -90,6 +92,48 @@ class LearnedState:
         """Let the network start from enough pairs: with fewer than two a pixel, motion does not rise above noise."""
         enough = warm_up_length(n_pixels**2, 2 * n_pixels)
         self.network.set_params(warm_up=max(enough, min(4 * n_pixels, self.warm_up)))
+
+    # -- kept --------------------------------------------------------------------------------------------------------
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the state of again; what the outputs mean is found out anew."""
+        numbers = {name: getattr(self, name) for name in ("feature", "warm_up", "seed", "n_patches")}
+        return packed(numbers, vision=self.vision, network=self.network)
+
+    @classmethod
+    def unpack(cls, given: Given, vision: type[PlainVision] | type[VideoVision]) -> LearnedState:
+        """Return the state that was packed, of a learner with this kind of vision.
+
+        Raises
+        ------
+        ValueError
+            What is no such state.
+        """
+        state = cls(
+            vision.unpack(given.part("vision")),
+            NonnegativeSimilarityMatching.unpack(given.part("network")),
+            given.number("feature", str, among=FEATURES),
+            given.number("warm_up", int, least=1),
+            given.seed("seed"),
+            n_patches=given.number("n_patches", int, least=0),
+        )
+        state.seen = state.vision.seen
+        state._check_whole(given)
+        return state
+
+    def _check_whole(self, given: Given) -> None:
+        """Check that the network has learned from what the vision sees."""
+        if not self.is_ready:
+            return
+        if self.vision.whitening is None or not (self.seen.n_pairs or self.seen.known):
+            raise given.wrong("vision", "not ready", "one that what the network has learned from came through")
+        n = math.prod(self.vision.patch_shape)
+        seen = outer_products(FramePairs(np.zeros((1, n)), np.zeros((1, n))), self.feature)
+        if self.network.feature_shape_ != seen.feature_shape:
+            raise given.wrong("network", f"one of {self.network.feature_shape_}", f"one of {seen.feature_shape}")
+        for waiting in getattr(self.network, "_waiting", []):
+            if not isinstance(waiting, OuterProducts) or waiting.u.shape[1:] != seen.u.shape[1:]:
+                raise given.wrong("network", f"one of other samples than the {self.feature} feature", "one of these")
 
     # -- answers -----------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ split of a stream gives the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,12 +15,22 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import Pairing, shown
+from flymotion.learner.intake import MOST_PATCHES, Pairing, shown
 from flymotion.learner.probing import N_KEPT, N_PROBES
 from flymotion.learner.seen import Seen
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 
 __all__ = ["PlainVision"]
+
+OPTIONS = {
+    "patch": (int, 2, math.inf),
+    "patches_per_pair": (int, 1, MOST_PATCHES),
+    "warm_up": (int, 1, math.inf),
+    "regularization": (float, 0, math.inf),
+    "half_saturation": (float, 0, math.inf),
+}
+"""What it was given: of what kind, and the least and most that files may have."""
 
 
 @dataclass(eq=False)
@@ -144,6 +155,73 @@ class PlainVision:
         """Return pairs of patches as the network sees them: vectors, whitened, divided by the pair's contrast."""
         assert self.whitening is not None and self.contrast is not None
         return self.contrast.transform(self.whitening.transform(patches.flat()))
+
+    # -- kept --------------------------------------------------------------------------------------------------------
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the vision of again."""
+        numbers = {name: getattr(self, name) for name in (*OPTIONS, "seed", "n_frames", "n_pairs")}
+        return packed(
+            numbers | {"pixels": None if self.pixels is None else list(self.pixels)},
+            {"kept": np.array(self.kept) if self.kept else None},
+            pairing=self.pairing,
+            waiting=FramePairs.concatenate(self.waiting) if self.waiting else None,
+            known=self.known,
+            whitening=self.whitening,
+            contrast=self.contrast,
+        )
+
+    @classmethod
+    def unpack(cls, given: Given) -> PlainVision:
+        """Return the vision that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such vision.
+        """
+        options = {
+            name: given.number(name, kind, least=least, most=most) for name, (kind, least, most) in OPTIONS.items()
+        }
+        vision = cls(**options, seed=given.seed("seed"))
+        vision.n_frames, vision.n_pairs = (given.number(name, int, least=0) for name in ("n_frames", "n_pairs"))
+        vision.pixels = given.sizes("pixels")
+        pairing, known, waiting, whitening, contrast = (
+            given.part(name, optional=name != "pairing")
+            for name in ("pairing", "known", "waiting", "whitening", "contrast")
+        )
+        if len(vision.pixels) > 2:
+            raise given.wrong("pixels", str(vision.pixels), "one or two sizes")
+        vision.pairing = Pairing.unpack(pairing, vision.pixels)
+        kept = given.array("kept", None, *vision.pixels, optional=True)
+        vision.kept = [] if kept is None else list(kept)
+        vision.known = None if known is None else FramePairs.unpack(known)
+        vision.waiting = [] if waiting is None else [FramePairs.unpack(waiting)]
+        vision.whitening = None if whitening is None else ZCAWhitening.unpack(whitening)
+        vision.contrast = None if contrast is None else ContrastNormalization.unpack(contrast)
+        vision._check_whole(given)
+        return vision
+
+    def _check_whole(self, given: Given) -> None:
+        """Check that what was read goes together."""
+        n = math.prod(self.patch_shape)
+        stages = [stage for stage in (self.whitening, self.contrast) if stage is not None]
+        if len(stages) == 1 or any(stage.n_features_in_ != n for stage in stages):
+            raise given.wrong("whitening", "not one for its patches", f"one of {n} pixels, with a contrast, or none")
+        if stages and self.waiting:
+            raise given.wrong("waiting", "there, though the warm-up is complete", "none")
+        if any(pairs.pixels != self.patch_shape for pairs in self.waiting):
+            raise given.wrong("waiting", f"pairs of {self.waiting[0].pixels} pixels", f"patches of {self.patch_shape}")
+        if self.known is not None and (
+            self.known.pixels != self.patch_shape or self.known.motion is None or len(self.known) == 0
+        ):
+            raise given.wrong(
+                "known", f"pairs of {self.known.pixels} pixels", f"some of {self.patch_shape}, with motion"
+            )
+        if self.n_pairs and self.known is None and not self.kept:
+            raise given.wrong("kept", "missing", "frames to probe with")
+
+    # -- pairs -------------------------------------------------------------------------------------------------------
 
     def _paired(self, frames: Any) -> FramePairs:
         if isinstance(frames, FramePairs):

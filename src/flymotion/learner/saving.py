@@ -1,264 +1,163 @@
-"""Saving and loading a learner: one file of plain arrays and a JSON header, no code.
+"""Saving and loading what was learned: one file of arrays and a header in JSON, and no code.
 
-The file is a numpy ``.npz`` archive, whatever its name. It holds everything that learning goes on from, so that
-``fit(a); save; load; partial_fit(b)`` equals ``fit(a); partial_fit(b)`` to the bit.
+What a class packs is written as it is, so that ``fit(a); save; load; partial_fit(b)`` equals ``fit(a); partial_fit(b)``
+to the bit. Reading looks at everything before it believes it: sizes against that of the file, names, types, shapes and
+ranges as each class unpacks itself, and the checksum.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from flymotion.frames import FramePairs
-from flymotion.learner.corpus import PatchStream, Pool, Survey
+from flymotion.generators import Generators, Operators
 from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.intake import Pairing
-from flymotion.learner.learned_state import LearnedState
-from flymotion.learner.plain_vision import PlainVision
-from flymotion.learner.video_vision import Part, VideoVision
-from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
-from flymotion.similarity.online import pack, unpack
+from flymotion.learner.first_format import first_format
+from flymotion.models.archive import archived, is_archive
+from flymotion.models.packing import Given, ModelError, brief
+from flymotion.models.tensor_file import FORMAT, AnotherFormat, Header, content, reading
+from flymotion.photoreceptors import (
+    ContrastNormalization,
+    DivisiveNormalization,
+    LogIntensity,
+    OnOff,
+    SensorNoise,
+    WeberContrast,
+    ZCAWhitening,
+)
+from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity.online import OnlineNetwork
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.writing import WriteError, whole
 
-__all__ = ["FORMAT", "ModelError", "load", "save"]
+__all__ = ["FORMAT", "KINDS", "ModelError", "load", "look", "save"]
 
-FORMAT = 1
-"""Version of the file format."""
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        MotionLearner,
+        *(NonnegativeSimilarityMatching, SimilarityMatching, OuterProductKMeans, OuterProductPCA),
+        *(Generators, Operators),
+        *(ContrastNormalization, DivisiveNormalization, LogIntensity, OnOff, SensorNoise, WeberContrast, ZCAWhitening),
+    )
+}
+"""What can be kept in a file, by the names that files have for it."""
 
 
-Numbers = dict[str, Any]
-Arrays = dict[str, np.ndarray]
-
-
-class ModelError(ValueError):
-    """A model file that cannot be read or written; names the file and the reason."""
-
-
-def save(learner: MotionLearner, path: str | os.PathLike[str]) -> Path:
-    """Write a learner to exactly this path, in one step: a file that was there stays whole until the new one is.
+def save(what: Any, path: str | os.PathLike[str]) -> Path:
+    """Write what was learned to exactly this path, in one step: a file that was there stays whole until the new one is.
 
     Parameters
     ----------
-    learner : MotionLearner
-        Fitted, or amid a stream.
+    what : MotionLearner, network, rival, Generators, Operators, or stage of early vision
+        Fitted, or amid a stream; one of :data:`KINDS`. Tensors are kept as numpy arrays.
     path : path
-        Where to.
+        Where to. Its folder is made.
+
+    Returns
+    -------
+    Path
+        The same path.
 
     Raises
     ------
     ModelError
-        A learner that has seen nothing, parameters that JSON cannot hold, or a path that cannot be written to.
+        What has learned nothing, is of another kind or cannot be kept whole; a path that cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import Generators, Line
+    >>> path = Path(tempfile.mkdtemp()) / "right.model"
+    >>> load(save(Generators([[[0.0, -1.0], [1.0, 0.0]]], Line(2)), path)).directions()
+    array([0.])
     """
-    path = Path(path)
-    state = learner.state_
-    if state is None:
-        raise ModelError(f"{path}: the learner has seen no frames; fit it before saving")
-    header, arrays = _pack(learner, state)
+    from flymotion import __version__
+
+    path, kind = Path(path), type(what).__name__
     try:
-        text = json.dumps(header, default=_plain)
-    except TypeError as error:
-        raise ModelError(f"{path}: parameters must be numbers, text or None ({error})") from error
-    arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(unfinished, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        if unfinished.exists():
-            unfinished.unlink()
+        if KINDS.get(kind) is not type(what):
+            raise ValueError(f"a {kind} cannot be kept; expected one of {', '.join(KINDS)}")
+        if isinstance(what, OnlineNetwork):
+            check_is_fitted(what)
+        numbers, arrays = what.pack()
+        written = content(Header(kind, __version__, numbers), arrays)
+        with whole(path) as place:
+            place.write_bytes(written)
+            _read(place)  # what cannot be read again must not take the place of what can
+    except WriteError as error:
+        raise ModelError(str(error)) from error
+    except ValueError as error:
+        raise ModelError(f"{path}: {error}") from error
     return path
 
 
-def _plain(number: Any) -> Any:
-    if isinstance(number, np.generic):
-        return number.item()
-    raise TypeError(f"not {type(number).__name__}")
+def load(path: str | os.PathLike[str], *, kind: type | None = None) -> Any:
+    """Read what :func:`save` wrote, or flymotion 0.1; learning goes on from there to the bit.
 
+    Parameters
+    ----------
+    path : path
+        Of the file. No code in it is run, and nothing is made of it before it is known to be right.
+    kind : type, optional
+        What it has to hold; anything, by default.
 
-def load(path: str | os.PathLike[str]) -> MotionLearner:
-    """Read a learner from a file that :func:`save` wrote.
+    Returns
+    -------
+    MotionLearner, or another of :data:`KINDS`
+        Of what kind the file says.
 
     Raises
     ------
     ModelError
-        A file that is missing, truncated, not a model, or of a newer format.
+        A file that is missing, damaged, not a model, of a newer format, or of another kind.
+    """
+    what = look(path)[1]
+    if kind is not None and not isinstance(what, kind):
+        raise ModelError(f"{path}: holds a {type(what).__name__}; expected a {kind.__name__}")
+    return what
+
+
+def look(path: str | os.PathLike[str]) -> tuple[Header, Any]:
+    """Read a model as :func:`load` does, and what its file says of it.
+
+    Returns
+    -------
+    header : Header
+        Kind, version of flymotion and numbers.
+    what : object
+        The model.
+
+    Raises
+    ------
+    ModelError
+        As :func:`load`.
     """
     path = Path(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays["header"].tobytes())
-        found = header["format"]
-        if found == FORMAT:
-            return _unpack(header, arrays)
-    except FileNotFoundError:
-        raise ModelError(f"{path}: no such file") from None
-    except Exception as error:  # damage makes zipfile and numpy raise anything: BadZipFile, EOFError, ValueError, ...
-        raise ModelError(f"{path}: not a flymotion model, or a truncated one ({type(error).__name__})") from error
-    raise ModelError(f"{path}: format {found!r}; this flymotion reads format {FORMAT}")
+        if not path.exists():
+            raise ModelError(f"{path}: no such file")
+        if not path.is_file():
+            raise ValueError("a folder, or no file")
+        return _read(path)
+    except ModelError:
+        raise
+    except AnotherFormat as error:
+        raise ModelError(f"{path}: {error}; this flymotion reads formats 1 and {FORMAT}") from error
+    except (ValueError, OSError, MemoryError) as error:
+        raise ModelError(f"{path}: not a flymotion model, or a damaged one ({error})") from error
 
 
-def _pack(learner: MotionLearner, state: LearnedState) -> tuple[Numbers, Arrays]:
-    from flymotion import __version__
-
-    params = learner.get_params()
-    if not isinstance(params["random_state"], int | np.integer | None):
-        params["random_state"] = None  # the seeds hold what was drawn from it
-    vision = state.vision
-    of_vision, arrays = _pack_plain(vision) if isinstance(vision, PlainVision) else _pack_video(vision)
-    numbers, of_network = pack(state.network)
-    header = {
-        "format": FORMAT,
-        "flymotion": __version__,
-        "params": params,
-        "counts": [state.seen.n_pairs, vision.n_frames, state.seed],
-        "n_patches": state.n_patches,
-        "feature": state.feature,
-        "warm_up": state.warm_up,
-        "scale": vision.scale,
-        "pixels": list(vision.pixels or ()),
-        **of_vision,
-        **numbers,
-    }
-    if vision.whitening is not None and vision.contrast is not None:
-        arrays |= {"mean": vision.whitening.mean_, "matrix": vision.whitening.matrix_}
-        arrays["contrast"] = np.array(vision.contrast.contrast_)
-    return header, arrays | of_network
-
-
-def _unpack(header: Numbers, arrays: Arrays) -> MotionLearner:
-    params = {"vision": "plain" if header.get("scale") is None else "video"} | header["params"]
-    seed = header["counts"][2]
-    of_vision = header.get("vision", params | {"seed": seed})  # the first files had the parameters alone
-    vision = (_unpack_plain if params["vision"] == "plain" else _unpack_video)(of_vision, header, arrays)
-    network = NonnegativeSimilarityMatching(params["n_components"], forgetting=params["forgetting"])
-    feature, warm_up = header.get("feature", params["feature"]), header.get("warm_up", params["warm_up"])
-    state = LearnedState(vision, network, feature, warm_up, seed, vision.seen, header.get("n_patches", 0))
-    if "matrix" in arrays:
-        state.prepare(len(arrays["matrix"]))
-    unpack(network, header, arrays)
-    return MotionLearner.from_state(params, state)
-
-
-# -- plain vision ----------------------------------------------------------------------------------------------------
-
-PLAIN = ("patch", "patches_per_pair", "warm_up", "regularization", "half_saturation", "seed")
-
-
-def _pack_plain(vision: PlainVision) -> tuple[Numbers, Arrays]:
-    arrays: Arrays = {"kept": np.array(vision.kept)}
-    if vision.pairing.last is not None:
-        arrays["last"] = vision.pairing.last
-    if vision.known is not None:
-        arrays |= _pack_pairs("known", vision.known)
-    if vision.waiting:
-        arrays |= _pack_pairs("waiting", FramePairs.concatenate(vision.waiting))
-    names = None if vision.known is None else vision.known.names
-    return {"names": names, "vision": {name: getattr(vision, name) for name in PLAIN}}, arrays
-
-
-def _unpack_plain(of_vision: Numbers, header: Numbers, arrays: Arrays) -> PlainVision:
-    known, waiting = _unpack_pairs("known", arrays), _unpack_pairs("waiting", arrays)
-    if known is not None and header["names"]:
-        known = replace(known, names=tuple(map(tuple, header["names"])))
-    return PlainVision(
-        **{name: of_vision[name] for name in PLAIN},
-        n_frames=header["counts"][1],
-        n_pairs=header["counts"][0],
-        pixels=tuple(header["pixels"]) or None,
-        pairing=Pairing(last=arrays.get("last")),
-        waiting=[] if waiting is None else [waiting],
-        kept=list(arrays["kept"]),
-        known=known,
-        **_fitted(of_vision, arrays),
-    )
-
-
-def _fitted(of_vision: Numbers, arrays: Arrays) -> Numbers:
-    """Return the whitening and contrast normalisation, if they were fitted."""
-    if "matrix" not in arrays:
-        return {}
-    whitening = ZCAWhitening(of_vision["regularization"])
-    contrast = ContrastNormalization(of_vision["half_saturation"])
-    whitening.mean_, whitening.matrix_ = arrays["mean"], arrays["matrix"]
-    contrast.contrast_ = float(arrays["contrast"])
-    whitening.n_features_in_ = contrast.n_features_in_ = len(arrays["mean"])
-    return {"whitening": whitening, "contrast": contrast}
-
-
-def _pack_pairs(name: str, pairs: FramePairs) -> Arrays:
-    packed = {f"{name}_before": pairs.before, f"{name}_after": pairs.after}
-    return packed if pairs.motion is None else packed | {f"{name}_motion": pairs.motion}
-
-
-def _unpack_pairs(name: str, arrays: Arrays) -> FramePairs | None:
-    if f"{name}_before" not in arrays:
-        return None
-    return FramePairs(arrays[f"{name}_before"], arrays[f"{name}_after"], arrays.get(f"{name}_motion"))
-
-
-# -- vision of video -------------------------------------------------------------------------------------------------
-
-VIDEO = ("patch", "patches_per_pair", "seed", "is_cut")
-STREAM = ("n_candidates", "seed", "name", "n_pairs_seen", "n_candidates_seen", "n_chosen")
-
-
-def _pack_video(vision: VideoVision) -> tuple[Numbers, Arrays]:
-    arrays = {f"beginning{i}": part.frames for i, part in enumerate(vision.beginning)}
-    streams = []
-    for i, stream in enumerate(vision.streams):
-        streams.append({name: getattr(stream, name) for name in STREAM} | {"scale": stream.survey.scale})
-        arrays |= {f"looked{i}": stream.survey.last, f"contrast{i}": np.array(stream.survey.contrast)}
-        arrays[f"held_out{i}"] = np.array(stream.held_out)
-        if stream.pairing.last is not None:
-            arrays[f"last{i}"] = stream.pairing.last
-    if vision.pool is not None and vision.pool.gathered:
-        arrays |= _pack_pairs("gathered", FramePairs.concatenate(vision.pool.gathered))
-    header = {
-        "vision": {name: getattr(vision, name) for name in VIDEO},
-        "cuts": [part.cut for part in vision.beginning],
-        "streams": streams,
-        "n_shown": 0 if vision.pool is None else vision.pool.n_shown,
-    }
-    return header, arrays
-
-
-def _unpack_video(of_vision: Numbers, header: Numbers, arrays: Arrays) -> VideoVision:
-    vision = VideoVision(
-        **{name: of_vision.get(name, True) for name in VIDEO},
-        n_frames=header["counts"][1],
-        pixels=tuple(header["pixels"]) or None,
-        beginning=[Part(arrays[f"beginning{i}"], cut) for i, cut in enumerate(header.get("cuts", []))],
-    )
-    if "streams" not in header:
-        return _unpack_video_of_first_files(vision, header, arrays)
-    if header["streams"]:
-        gathered, Z = _unpack_pairs("gathered", arrays), arrays["matrix"]
-        pool = Pool(Z, vision.seed, [] if gathered is None else [gathered], header["n_shown"])
-        streams = [_unpack_stream(vision.patch, i, numbers, arrays) for i, numbers in enumerate(header["streams"])]
-        vision.start(streams, pool)
-    return vision
-
-
-def _unpack_stream(patch: int, i: int, numbers: Numbers, arrays: Arrays) -> PatchStream:
-    survey = Survey(patch, numbers["scale"], float(arrays[f"contrast{i}"]), arrays[f"looked{i}"])
-    pairing, held_out = Pairing(last=arrays.get(f"last{i}")), list(arrays[f"held_out{i}"])
-    of_stream = {name: numbers[name] for name in STREAM}
-    return PatchStream(survey, arrays["matrix"], **of_stream, pairing=pairing, held_out=held_out)
-
-
-def _unpack_video_of_first_files(vision: VideoVision, header: Numbers, arrays: Arrays) -> VideoVision:
-    """Return what the first files held of a video: enough for answers, not to go on, so without a least contrast."""
-    kept, Z = list(arrays["kept"]), arrays["matrix"]
-    survey = Survey(vision.patch, header["scale"], np.nan, kept[-1])
-    stream = PatchStream(survey, Z, n_pairs_seen=header["counts"][0], held_out=kept[::-1])
-    vision.start([stream], Pool(Z, n_shown=header["n_samples_seen"]))
-    return vision
+def _read(path: Path) -> tuple[Header, Any]:
+    opened = archived if is_archive(path) else reading
+    with opened(path) as found:
+        header, arrays = first_format(found) if isinstance(found, dict) else found
+        if header.kind not in KINDS:
+            raise ValueError(f"a {brief(header.kind)}; expected one of {', '.join(KINDS)}")
+        given = Given(header.numbers, arrays)
+        what = KINDS[header.kind].unpack(given)
+        given.finish()
+    return header, what

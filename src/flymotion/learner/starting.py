@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from flymotion.learner.intake import MOST_PATCHES
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.video_vision import VideoVision
+from flymotion.models.packing import Given
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.world.conventions import as_generator
 
-__all__ = ["VISIONS", "first_state"]
+__all__ = ["VISIONS", "first_state", "parameters"]
 
 VISIONS = {"plain": ("midpoint", 7), "video": ("antisymmetric", 9)}
 """Kinds of early vision, with the feature and the side of a patch [pixels] that go with them."""
@@ -64,3 +67,23 @@ def _check(learner: Any) -> None:
     for name in ("regularization", "half_saturation"):
         if not getattr(learner, name) >= 0:
             raise ValueError(f"{name} is {getattr(learner, name)!r}; expected 0 or more")
+
+
+def parameters(given: Given) -> dict[str, Any]:
+    """Return the parameters of a learner from a file; :func:`first_state` checks their ranges.
+
+    Raises
+    ------
+    ValueError
+        Parameters that are missing or of another kind.
+    """
+    most = {"patches_per_pair": MOST_PATCHES}
+    whole = {
+        name: given.number(name, int, least=least, most=most.get(name, math.inf), optional=name == "patch")
+        for name, least in LEAST.items()
+    }
+    real = {name: given.number(name) for name in ("regularization", "half_saturation", "forgetting")}
+    vision, feature = given.number("vision", str), given.number("feature", str, optional=True)
+    return (
+        whole | real | {"vision": vision, "feature": feature, "random_state": given.seed("random_state", optional=True)}
+    )

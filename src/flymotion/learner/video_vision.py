@@ -6,7 +6,7 @@ looked at, which gives its scale and contrast, and the whitening that all share;
 
 Movies are read ahead: one thread decodes frames and chooses pairs of patches, another learns from them; the pairs come
 in the same order whatever the threads do. They are read in turns, so that any stretch of learning holds a part of each
-in proportion to its length.
+in proportion to its length. Longer than 350 lines: what is kept of it is packed and unpacked here too.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
 from flymotion.learner.corpus import GUISES, PatchStream, Pool, Survey, survey
-from flymotion.learner.intake import BATCH, is_corpus, shown
+from flymotion.learner.intake import BATCH, MOST_PATCHES, is_corpus, shown
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Seen
 from flymotion.learner.video_noise import GivenWhitening, Moments, whitening
+from flymotion.models.packing import Given, Packed, packed
 from flymotion.photoreceptors import ContrastNormalization
 from flymotion.video import Batch, Movie, VideoError
 from flymotion.video.reading_ahead import ahead
@@ -53,6 +54,18 @@ class Part(NamedTuple):
 
     frames: np.ndarray
     cut: bool
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the part of again."""
+        return {"cut": self.cut}, {"frames": self.frames}
+
+    @classmethod
+    def unpack(cls, given: Given, pixels: tuple[int, ...]) -> Part:
+        """Return the part that was packed, of frames of this shape."""
+        frames = given.array("frames", None, *pixels, types=["float32"])
+        if not 1 <= len(frames) <= BATCH:
+            raise given.wrong("frames", f"{len(frames)} frames", f"1 to {BATCH}")
+        return cls(frames, given.number("cut", bool))
 
 
 @dataclass(eq=False)
@@ -197,6 +210,43 @@ class VideoVision:
         """Return pairs of patches as the network sees them: vectors, whitened, divided by the pair's contrast."""
         assert self.whitening is not None and self.contrast is not None
         return self.contrast.transform(self.whitening.transform(patches.flat()))
+
+    # -- kept --------------------------------------------------------------------------------------------------------
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the vision of again."""
+        numbers = {name: getattr(self, name) for name in ("patch", "patches_per_pair", "seed", "n_frames", "is_cut")}
+        numbers["pixels"] = None if self.pixels is None else list(self.pixels)
+        return packed(numbers, beginning=self.beginning, streams=self.streams, pool=self.pool)
+
+    @classmethod
+    def unpack(cls, given: Given) -> VideoVision:
+        """Return the vision that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such vision.
+        """
+        patch = given.number("patch", int, least=2, most=2**20)
+        vision = cls(patch, given.number("patches_per_pair", int, least=1, most=MOST_PATCHES), given.seed("seed"))
+        vision.n_frames, vision.is_cut = given.number("n_frames", int, least=0), given.number("is_cut", bool)
+        pixels = vision.pixels = given.sizes("pixels")
+        if len(pixels) != 2:
+            raise given.wrong("pixels", str(pixels), "height and width")
+        vision.beginning = [Part.unpack(part, pixels) for part in given.parts("beginning")]
+        streams, pool = given.parts("streams"), given.part("pool", optional=True)
+        if bool(streams) != (pool is not None) or (streams and vision.beginning):
+            raise given.wrong("pool", "without streams, or with a beginning", "one with them, once that was looked at")
+        if vision.beginning and not (vision.beginning[0].cut or vision.is_cut):
+            raise given.wrong("beginning", "without a cut at its start", "one")
+        if pool is not None:
+            gathered = Pool.unpack(pool, patch)
+            vision.start([PatchStream.unpack(stream, gathered.Z) for stream in streams], gathered)
+            seen = vision.streams[0].survey
+            if seen.last.shape != tuple(size // seen.scale for size in pixels):
+                raise given.wrong("streams", f"of {seen.last.shape} pixels", f"of {pixels}, reduced by {seen.scale}")
+        return vision
 
     # -- the beginning -----------------------------------------------------------------------------------------------
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_non_negative
+from sklearn.utils.validation import check_is_fitted, check_non_negative
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs, seed_of
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
 from flymotion.world.conventions import as_generator
 
 __all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
+
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Least intensity of a floor or mean."""
 
 
 class LogIntensity(EarlyVision):
@@ -54,6 +58,19 @@ class LogIntensity(EarlyVision):
         floor = frames[0].dtype.type(self.floor_)
         return tuple(np.log(np.maximum(x, floor) / floor) for x in frames)
 
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        return packed({"floor": self.floor, "floor_fitted": self.floor_} | inputs_of(self))
+
+    @classmethod
+    def unpack(cls, given: Given) -> LogIntensity:
+        """Return the stage that was packed."""
+        stage = cls(given.number("floor", least=SMALLEST))
+        stage.floor_ = float(given.number("floor_fitted", least=SMALLEST))
+        restore_inputs(stage, given)
+        return stage
+
 
 class WeberContrast(EarlyVision):
     r"""Weber contrast, :math:`(x - \bar x) / \bar x`: 0 at the mean intensity, -1 in the dark.
@@ -87,6 +104,19 @@ class WeberContrast(EarlyVision):
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
         mean = frames[0].dtype.type(self.mean_)
         return tuple((x - mean) / mean for x in frames)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        return packed({"mean": self.mean_} | inputs_of(self))
+
+    @classmethod
+    def unpack(cls, given: Given) -> WeberContrast:
+        """Return the stage that was packed."""
+        stage = cls()
+        stage.mean_ = float(given.number("mean", least=SMALLEST))
+        restore_inputs(stage, given)
+        return stage
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -156,6 +186,30 @@ class SensorNoise(EarlyVision):
         photon = float(self.level) ** 2
         return photon * self.generator_.poisson(x / photon) if photon > 0 else x
 
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again; its noise goes on from where it ended.
+
+        Raises
+        ------
+        ValueError
+            Noise from another generator than numpy's own, PCG64.
+        """
+        check_is_fitted(self)
+        source = self.generator_.bit_generator.state
+        if source["bit_generator"] != "PCG64":
+            raise ValueError(f"the noise comes from {source['bit_generator']}; expected PCG64, numpy's own")
+        numbers = {"level": self.level, "kind": self.kind, "random_state": seed_of(self)}
+        return packed(numbers | {"generator": source} | inputs_of(self))
+
+    @classmethod
+    def unpack(cls, given: Given) -> SensorNoise:
+        """Return the stage that was packed."""
+        level, kind = given.number("level", least=0), given.number("kind", str, among=("gaussian", "photon"))
+        stage = cls(level, kind, given.seed("random_state", optional=True))
+        restore_inputs(stage, given)
+        stage.generator_ = np.random.Generator(_unpack_pcg64(given.part("generator")))
+        return stage
+
     def _check(self, x: np.ndarray) -> None:
         if self.kind == "photon":
             check_non_negative(x, "SensorNoise of light, which expects intensities")
@@ -165,3 +219,15 @@ class SensorNoise(EarlyVision):
         tags.non_deterministic = True
         tags.input_tags.positive_only = self.kind == "photon"
         return tags
+
+
+def _unpack_pcg64(given: Given) -> np.random.PCG64:
+    generator, words = np.random.PCG64(0), given.part("state")
+    state: Any = {
+        "bit_generator": given.number("bit_generator", str, among=["PCG64"]),
+        "state": {name: words.number(name, int, least=0, most=2**128 - 1) for name in ("state", "inc")},
+        "has_uint32": given.number("has_uint32", int, least=0, most=1),
+        "uinteger": given.number("uinteger", int, least=0, most=2**32 - 1),
+    }
+    generator.state = state
+    return generator

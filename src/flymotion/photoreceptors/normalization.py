@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
 from flymotion.world.eyes import Eye, as_eye
+from flymotion.world.kinds_of_eyes import unpack_eye
 
 __all__ = ["ContrastNormalization", "DivisiveNormalization"]
 
@@ -43,6 +46,19 @@ class ContrastNormalization(EarlyVision):
         power = sum(np.mean(x**2, axis=1) for x in frames) / len(frames)
         scale = _inverse_root(power + (self.half_saturation * self.contrast_) ** 2)[:, None]
         return tuple(x * scale for x in frames)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        return packed({"half_saturation": self.half_saturation, "contrast": self.contrast_} | inputs_of(self))
+
+    @classmethod
+    def unpack(cls, given: Given) -> ContrastNormalization:
+        """Return the stage that was packed."""
+        stage = cls(given.number("half_saturation", least=0))
+        stage.contrast_ = float(given.number("contrast", least=0))
+        restore_inputs(stage, given)
+        return stage
 
 
 class DivisiveNormalization(EarlyVision):
@@ -117,6 +133,21 @@ class DivisiveNormalization(EarlyVision):
         if self.weights_ is None:
             return np.mean(x**2, axis=1, keepdims=True)
         return x**2 @ self.weights_.T.astype(x.dtype)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        numbers = {"half_saturation": self.half_saturation, "pool": self.pool} | inputs_of(self)
+        return packed(numbers, {"weights": self.weights_}, eye=None if self.eye is None else as_eye(self.eye))
+
+    @classmethod
+    def unpack(cls, given: Given) -> DivisiveNormalization:
+        """Return the stage that was packed."""
+        pool, eye = given.number("pool", least=0, optional=True), given.part("eye", optional=True)
+        stage = cls(given.number("half_saturation", least=0), pool, None if eye is None else unpack_eye(eye))
+        n = restore_inputs(stage, given)
+        stage.weights_ = None if pool is None else given.array("weights", n, n, least=0)
+        return stage
 
 
 def _inverse_root(power: np.ndarray) -> np.ndarray:

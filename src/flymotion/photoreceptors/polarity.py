@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision
 
 __all__ = ["OnOff"]
@@ -32,3 +34,15 @@ class OnOff(EarlyVision):
         """Return the names of both parts of the pixels, ``x0_on``, ..., ``x0_off``, ..., shape (2 n_pixels,)."""
         names = super().get_feature_names_out(input_features)
         return np.array([f"{name}_{part}" for part in ("on", "off") for name in names], dtype=object)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        return packed(inputs_of(self))
+
+    @classmethod
+    def unpack(cls, given: Given) -> OnOff:
+        """Return the stage that was packed."""
+        stage = cls()
+        restore_inputs(stage, given)
+        return stage

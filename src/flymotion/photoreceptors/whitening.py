@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
 
 __all__ = ["ZCAWhitening"]
@@ -58,3 +60,17 @@ class ZCAWhitening(EarlyVision):
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple((x - self.mean_) @ self.matrix_ for x in frames)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the stage of again."""
+        check_is_fitted(self)
+        numbers = {"regularization": self.regularization} | inputs_of(self)
+        return packed(numbers, {"mean": self.mean_, "matrix": self.matrix_})
+
+    @classmethod
+    def unpack(cls, given: Given) -> ZCAWhitening:
+        """Return the stage that was packed."""
+        stage = cls(given.number("regularization", least=0))
+        n = restore_inputs(stage, given)
+        stage.mean_, stage.matrix_ = given.array("mean", n), given.array("matrix", n, n)
+        return stage

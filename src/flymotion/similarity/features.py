@@ -23,9 +23,10 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from flymotion.frames import FramePairs
+from flymotion.models.packing import Given, Packed
 from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["FEATURES", "OuterProducts", "check_feature", "outer_products"]
+__all__ = ["FEATURES", "OuterProducts", "check_feature", "outer_products", "unpack_samples"]
 
 DENSE_LIMIT = 2**30
 """Bytes above which ``dense`` refuses to build chi."""
@@ -130,6 +131,24 @@ class OuterProducts:
     def to_numpy(self) -> OuterProducts:
         """Return the samples as numpy arrays on the CPU."""
         return OuterProducts(to_numpy(self.u), to_numpy(self.v))
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the samples of again, as numpy arrays."""
+        return {"kind": "OuterProducts"}, {"u": to_numpy(self.u), "v": to_numpy(self.v)}
+
+    @classmethod
+    def unpack(cls, given: Given) -> OuterProducts:
+        """Return the samples that were packed.
+
+        Raises
+        ------
+        ValueError
+            What are no samples.
+        """
+        u, v = given.array("u"), given.array("v")
+        if 0 in (*u.shape[1:], *v.shape[1:]) or u.dtype != v.dtype:
+            raise given.wrong("u", f"{u.dtype} of shape {u.shape}, v {v.dtype} of {v.shape}", "factors of one type")
+        return cls(u, v)
 
     @staticmethod
     def concatenate(parts: list[OuterProducts]) -> OuterProducts:
@@ -264,3 +283,28 @@ def formed(samples: OuterProducts | Vectors) -> OuterProducts | Vectors:
     n_samples, n_features = samples.shape
     small = n_features <= FORMED_FEATURES and n_samples * n_features <= FORMED_ENTRIES
     return Vectors(samples.dense()) if small and isinstance(samples, OuterProducts) else samples
+
+
+SAMPLES: dict[str, Any] = {"OuterProducts": OuterProducts, "Vectors": Vectors}
+"""Kinds of samples that may wait for the warm-up, by the names that they are kept under."""
+
+
+def unpack_samples(given: Given, shape: tuple[int, ...]) -> Any:
+    """Return the samples that were packed, of either kind.
+
+    Parameters
+    ----------
+    given : Given
+        What a file has of them.
+    shape : tuple of int
+        Of one sample.
+
+    Raises
+    ------
+    ValueError
+        Samples of another shape, or none at all.
+    """
+    samples = SAMPLES[given.number("kind", str, among=SAMPLES)].unpack(given)
+    if samples.feature_shape != shape:
+        raise given.wrong("shape", str(samples.feature_shape), str(shape))
+    return samples

@@ -7,18 +7,21 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.similarity.features import OuterProducts
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
+from flymotion.similarity.features import OuterProducts, unpack_samples
 from flymotion.similarity.initialisation import warm_start, warm_up_length
 from flymotion.similarity.samples import check_counts, check_samples, generators_of
 from flymotion.similarity.state import State
 from flymotion.similarity.vectors import Vectors, to_numpy
 
-__all__ = ["OnlineNetwork", "pack", "unpack"]
+__all__ = ["OnlineNetwork"]
+
+COUNTS = {"n_components": 2**13, "n_passes": 2**31, "warm_up": 2**62, "max_sweeps": 2**31}
+"""Parameters that are whole numbers, and the largest that are read from files."""
 
 
 class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -279,32 +282,46 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _n_features_out(self) -> int:
         return self.n_components
 
+    # -- kept ----------------------------------------------------------------------------------------------------
 
-def pack(network: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the numbers and arrays that a network of outer products goes on from, with the parameters it has."""
-    if hasattr(network, "_state"):
-        state = network._state
-        numbers = {"dtype": str(np.dtype(state.dtype)), "n_samples_seen": state.n_samples_seen}
-        return numbers, {"S": to_numpy(state.S), "R": state.R}
-    numbers = {"dtype": None, "n_samples_seen": 0}
-    if not getattr(network, "_waiting", []):
-        return numbers, {}
-    chi = OuterProducts.concatenate(network._waiting)
-    return numbers, {"u": chi.u, "v": chi.v}
+    def pack(self) -> Packed:
+        """Return all that learning goes on from, as :meth:`unpack` takes it.
 
+        Tensors of other libraries become numpy arrays, and the network goes on with such.
+        """
+        numbers = {name: getattr(self, name) for name in COUNTS} | {"init_strength": self.init_strength}
+        numbers |= {"forgetting": self.forgetting, "feature_shape": list(getattr(self, "feature_shape_", ())) or None}
+        waiting = getattr(self, "_waiting", [])
+        return packed(
+            numbers | inputs_of(self),
+            {"init": None if self.init is None else np.asarray(self.init, dtype=float)},
+            state=getattr(self, "_state", None),
+            waiting=type(waiting[0]).concatenate(waiting) if waiting else None,
+        )
 
-def unpack(network: Any, numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Let a network that has seen nothing go on from what :func:`pack` returned."""
-    if "S" in arrays:
-        S = arrays["S"]
-        network._state = State(S, arrays["R"], array_namespace(S), np.dtype(numbers["dtype"]))
-        network._state.n_samples_seen = numbers["n_samples_seen"]
-        shape = S.shape[1:]
-    elif "u" in arrays:
-        chi = OuterProducts(arrays["u"], arrays["v"])
-        network._waiting = [chi]
-        shape = chi.feature_shape
-    else:
-        return
-    network.feature_shape_ = tuple(int(s) for s in shape)
-    network.n_features_in_ = int(np.prod(shape))
+    @classmethod
+    def unpack(cls, given: Given) -> Self:
+        """Return the network that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such network.
+        """
+        counts = {name: given.number(name, int, most=most, optional=name == "warm_up") for name, most in COUNTS.items()}
+        network = cls(**counts, forgetting=given.number("forgetting"), init_strength=given.number("init_strength"))
+        network._check_parameters()
+        n = restore_inputs(network, given, optional=True)
+        shape = given.feature_shape(n)
+        network.init = given.array("init", network.n_components, n, types=["float64"], optional=True)
+        state, waiting = given.part("state", optional=True), given.part("waiting", optional=True)
+        if shape is None:
+            if state or waiting:
+                raise given.wrong("feature_shape", "null", "the shape of what was learned from")
+            return network
+        network.feature_shape_ = shape
+        if state:
+            network._state = State.unpack(state, (network.n_components, *shape))
+        if waiting:
+            network._waiting = [unpack_samples(waiting, shape)]
+        return network

@@ -29,6 +29,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from threadpoolctl import ThreadpoolController
 
+from flymotion.models.packing import Given, Packed
 from flymotion.similarity.vectors import to_numpy
 
 __all__ = ["State", "block_size"]
@@ -54,6 +55,9 @@ CACHED = 2**18
 VECTOR = 32
 """Entries that the processor takes at a time."""
 
+TOLERANCE = 1e-6
+"""Of correlations that are read, relative to the roots of the variances."""
+
 
 class State:
     """The sufficient statistics of one learner, advanced block by block.
@@ -76,6 +80,31 @@ class State:
         self.work = xp.astype(S, dtype, copy=False) if dtype != xp.float64 else self.S
         self.R = R
         self.n_samples_seen = 0
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the state of again, as numpy arrays."""
+        numbers = {"dtype": _name(self.dtype), "n_samples_seen": self.n_samples_seen}
+        return numbers, {"S": to_numpy(self.S), "R": self.R}
+
+    @classmethod
+    def unpack(cls, given: Given, shape: tuple[int, ...]) -> State:
+        """Return the state that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no state of this shape, (K, *feature_shape): R, in particular, that is no sum of outer products.
+        """
+        S = given.array("S", *shape, types=["float64"])
+        R = given.array("R", shape[0], shape[0], types=["float64"])
+        _check_sum(given, R)
+        dtype = given.number("dtype", str, among=map(str, UNEXPLAINED))
+        S, R = np.ascontiguousarray(S), np.ascontiguousarray(R)  # as they are made; others would be compiled for
+        state = cls(S, R, array_namespace(S), np.dtype(dtype))
+        if not np.isfinite(state.work).all():
+            raise given.wrong("S", f"too large for {dtype}", "numbers in its range")
+        state.n_samples_seen = given.number("n_samples_seen", int, least=0)
+        return state
 
     @property
     def W(self) -> np.ndarray:
@@ -102,7 +131,7 @@ class State:
         n_features = math.prod(self.S.shape[1:])
         size = block_size(n_features)
         learn = self._learn_in_features if n_features < size else self._learn
-        unexplained = UNEXPLAINED[np.dtype(str(self.dtype).rpartition(".")[2])]
+        unexplained = UNEXPLAINED[np.dtype(_name(self.dtype))]
         rules = Rules(float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
         outputs, unsolved = [np.zeros((0, len(self.R)), dtype=to_numpy(self.work[:0]).dtype)], 0
         small = size <= n_features < THREADED
@@ -183,6 +212,20 @@ def block_size(n_features: int) -> int:
 @cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _name(dtype: Any) -> str:
+    """Return numpy's name of a type of any library."""
+    return str(dtype).rpartition(".")[2]
+
+
+def _check_sum(given: Given, R: np.ndarray) -> None:
+    """Check that R could be ``sum theta theta'``, but for rounding."""
+    roots = np.sqrt(np.maximum(np.diag(R), 0))
+    largest = np.outer(roots, roots)
+    symmetric = (np.abs(R - R.T) <= TOLERANCE * largest).all()
+    if not (symmetric and (np.abs(R) <= (1 + TOLERANCE) * largest).all()):
+        raise given.wrong("R", "not symmetric, or larger off its diagonal than on it", "correlations")
 
 
 def _over_diagonal(rows: np.ndarray, R: np.ndarray) -> np.ndarray:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_array
 
+from flymotion.models.packing import Given, Packed
+
 __all__ = ["Vectors", "signed", "to_numpy"]
 
 
@@ -55,6 +57,15 @@ class Vectors:
     def to_numpy(self) -> Vectors:
         """Return the samples as a numpy array on the CPU."""
         return Vectors(to_numpy(self.x))
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the samples of again, as a numpy array."""
+        return {"kind": "Vectors"}, {"x": to_numpy(self.x)}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Vectors:
+        """Return the samples that were packed."""
+        return cls(given.array("x", None, None))
 
     @staticmethod
     def concatenate(parts: list[Vectors]) -> Vectors:

@@ -9,13 +9,14 @@ light over 5.7 degrees (full width at half maximum) at a spacing of 5.1 degrees,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
+from flymotion.models.packing import Given, Packed
 from flymotion.world.conventions import HUGE, positive
 
 __all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
@@ -86,6 +87,17 @@ def _check(sigma: float, *sizes: int) -> None:
         raise ValueError(f"sigma is {sigma}; expected a finite acceptance width of 0 or more pixel spacings")
 
 
+def _pack(eye: Any) -> Packed:
+    """Return what :meth:`unpack` makes the eye of again."""
+    return {"kind": type(eye).__name__} | asdict(eye), {}
+
+
+def _unpack(cls: Any, given: Given) -> Any:
+    """Return the eye that was packed."""
+    sizes = [field.name for field in fields(cls) if field.name != "sigma"]
+    return cls(*(given.number(name, int, least=1, most=2**20) for name in sizes), given.number("sigma", least=0))
+
+
 @dataclass(frozen=True)
 class Line:
     """A one-dimensional eye of ``n`` pixels, index growing to the right.
@@ -123,6 +135,8 @@ class Line:
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
+
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True)
@@ -164,6 +178,8 @@ class Grid:
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
+
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True)
@@ -218,6 +234,8 @@ class Hexagon:
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
         return _one_apart(self.positions)
+
+    pack, unpack = _pack, classmethod(_unpack)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,6 +306,21 @@ class Sphere:
         links = np.unique(np.sort(np.concatenate([triangles[:, [i, j]] for i, j in ((0, 1), (0, 2), (1, 2))])), axis=0)
         lengths = np.linalg.norm(np.diff(self.directions[links], axis=1)[:, 0], axis=1)
         return links[lengths <= 2 * np.median(lengths)]
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the eye of again."""
+        return {"kind": type(self).__name__, "sigma": self.sigma}, {"directions": self.directions}
+
+    @classmethod
+    def unpack(cls, given: Given) -> Sphere:
+        """Return the eye that was packed, to the bit."""
+        directions = given.array("directions", None, 3, types=["float64"])
+        eye = cls(directions, given.number("sigma", least=0))
+        if not np.allclose(eye.directions, directions, rtol=0, atol=1e-12):
+            raise given.wrong("directions", "an array of vectors of other lengths", "unit vectors")
+        directions.setflags(write=False)
+        object.__setattr__(eye, "directions", directions)  # the lengths of unit vectors are 1 but for rounding
+        return eye
 
 
 def as_eye(eye: Eye | tuple[int, ...]) -> Eye:

@@ -15,12 +15,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs, seed_of
 from flymotion.similarity.features import formed
 from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
 from flymotion.similarity.vectors import to_numpy
 from flymotion.world.conventions import as_generator
 
 __all__ = ["OuterProductKMeans"]
+
+COUNTS = ("n_clusters", "n_init", "max_iter")
+"""Parameters that are whole numbers."""
 
 
 class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -159,6 +163,38 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the estimator of again; a ``random_state`` only where it is a number."""
+        check_is_fitted(self)
+        numbers = {name: getattr(self, name) for name in COUNTS} | {"random_state": seed_of(self)} | inputs_of(self)
+        numbers |= {"feature_shape": list(self.feature_shape_), "inertia": self.inertia_, "n_iter": self.n_iter_}
+        init = None if isinstance(self.init, str) else np.asarray(self.init, dtype=float)
+        return packed(numbers, {"init": init, "cluster_centers": self.cluster_centers_, "labels": self.labels_})
+
+    @classmethod
+    def unpack(cls, given: Given) -> Self:
+        """Return the estimator that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such estimator.
+        """
+        kmeans = cls(
+            **{name: given.number(name, int, least=1) for name in COUNTS},
+            random_state=given.seed("random_state", optional=True),
+        )
+        n, K = restore_inputs(kmeans, given), kmeans.n_clusters
+        kmeans.feature_shape_ = given.feature_shape(n)
+        init = given.array("init", types=["float64"], optional=True)
+        kmeans.init = "k-means++" if init is None else init
+        kmeans.cluster_centers_ = given.array("cluster_centers", K, n, types=["float64"])
+        kmeans.labels_ = given.array("labels", None, types=["int64"], least=0)
+        if kmeans.labels_.max(initial=0) >= K:
+            raise given.wrong("labels", f"{kmeans.labels_.max()} somewhere", f"numbers of {K} clusters")
+        kmeans.inertia_, kmeans.n_iter_ = given.number("inertia", least=0), given.number("n_iter", int, least=0)
+        return kmeans
 
 
 def _squared_distances(samples: Any, energy: np.ndarray, centers: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.similarity.features import formed
 from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
 from flymotion.similarity.vectors import signed, to_numpy
@@ -28,6 +29,9 @@ MOST_SAMPLES = 2048
 
 MOST_FEATURES = 128
 """Features up to which their second moment is formed."""
+
+ENERGIES = ("singular_values", "explained_energy", "explained_energy_ratio")
+"""What is kept of each component."""
 
 
 class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -126,6 +130,32 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _n_features_out(self) -> int:
         return self.n_components
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the estimator of again."""
+        check_is_fitted(self)
+        numbers = {"n_components": self.n_components, "feature_shape": list(self.feature_shape_)} | inputs_of(self)
+        return packed(
+            numbers, {"components": self.components_} | {name: getattr(self, f"{name}_") for name in ENERGIES}
+        )
+
+    @classmethod
+    def unpack(cls, given: Given) -> Self:
+        """Return the estimator that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such estimator.
+        """
+        K = given.number("n_components", int, least=1)
+        pca = cls(K)
+        n = restore_inputs(pca, given)
+        pca.feature_shape_ = given.feature_shape(n)
+        pca.components_ = given.array("components", K, n, types=["float64"])
+        for name in ENERGIES:
+            setattr(pca, f"{name}_", given.array(name, K, types=["float64"], least=0))
+        return pca
 
 
 def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
