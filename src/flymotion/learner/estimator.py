@@ -24,6 +24,7 @@ from flymotion.learner.seen import Watched
 from flymotion.learner.starting import first_state
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.world.eyes import Eye
 
 __all__ = ["MotionLearner"]
 
@@ -79,6 +80,8 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Names of the motion along each parameter, when positive and when negative.
     generators_ : Generators
         What was learned, on whitened frames; ``generators_.in_pixels()`` for raw ones.
+    eye_ : Eye or None
+        Whose frames these were, where pairs came that know theirs; ``generators_.eye`` is what sees a patch of them.
     scale_ : int or None
         What ``transform`` and ``predict`` reduce frames by, where it was learned from video: of several that of the
         first.
@@ -206,7 +209,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Frames that are not finite or of another size than before; the state is as it was.
+            Frames that are not finite, of another size than before, or pairs of another eye; the state is as it was.
         """
         if not hasattr(self, "_state"):
             self._state = first_state(self)
@@ -260,7 +263,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         NotFittedError
             Before the warm-up is complete.
         ValueError
-            Frames that are not finite, or hold no patch of the size learned on.
+            Frames that are not finite, or hold no patch of the size learned on; pairs of another eye.
         """
         return self._ready.responses(movie)
 
@@ -375,6 +378,11 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     def feature_(self) -> str:
         """The product feature."""
         return self._begun.feature
+
+    @property
+    def eye_(self) -> Eye | None:
+        """Whose frames were seen; None where they came without."""
+        return self._begun.vision.eye
 
     @property
     def scale_(self) -> int | None:

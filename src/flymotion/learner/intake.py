@@ -10,8 +10,9 @@ import numpy as np
 
 from flymotion.frames import FramePairs, as_frames
 from flymotion.video.viewing import view
+from flymotion.world.eyes import Eye, Grid
 
-__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "is_corpus", "shown", "tiles"]
+__all__ = ["BATCH", "BATCH_PIXELS", "Pairing", "batches", "check_same_eye", "is_corpus", "part_of", "shown", "tiles"]
 
 BATCH = 16
 """Frames read from a stream at a time."""
@@ -21,6 +22,25 @@ BATCH_PIXELS = 2**18
 
 MOST_TILES = 1000
 """About as many tiles as stand for a large frame."""
+
+
+def check_same_eye(of_learner: Any, of_pairs: Any) -> None:
+    """Refuse pairs of another eye than a learner has seen; what does not know its eye is of the learner's.
+
+    Raises
+    ------
+    ValueError
+        Two eyes that look elsewhere, or through other optics.
+    """
+    if of_learner is not None and of_pairs is not None and of_learner != of_pairs:
+        raise ValueError(
+            f"the pairs are of {of_pairs}, and this learner has seen those of {of_learner}; expected these"
+        )
+
+
+def part_of(eye: Eye | None, shape: tuple[int, ...]) -> Eye | None:
+    """Return the part of an eye that sees patches of this shape: the eye itself, but for those of larger grids."""
+    return eye.part(*shape) if isinstance(eye, Grid) and len(shape) == 2 else eye
 
 
 def is_corpus(movie: Any) -> bool:
@@ -120,6 +140,7 @@ def tiles(movie: Any, shape: tuple[int, ...], scale: int | None) -> Iterator[tup
 
 
 def _tiled(pairs: FramePairs, shape: tuple[int, ...]) -> FramePairs:
+    pairs = pairs.as_seen()
     if pairs.pixels == shape:
         return pairs
     if not len(pairs.pixels) == len(shape) == 2 or any(np.less(pairs.pixels, shape)):

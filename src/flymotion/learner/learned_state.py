@@ -9,7 +9,7 @@ import numpy as np
 
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
-from flymotion.learner.intake import tiles
+from flymotion.learner.intake import check_same_eye, part_of, tiles
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.probing import Probe, accuracy, probes, read_out
 from flymotion.learner.seen import Seen
@@ -138,7 +138,8 @@ class LearnedState:
     def generators(self) -> Generators:
         """The learned operators, on whitened frames."""
         assert self.vision.whitening is not None
-        return Generators(self.network.generators_, self.vision.patch_shape, self.vision.whitening.matrix_)
+        eye = self.vision.patch_eye or self.vision.patch_shape
+        return Generators(self.network.generators_, eye, self.vision.whitening.matrix_)
 
     @property
     def motions(self) -> tuple[tuple[str, str], ...]:
@@ -197,6 +198,8 @@ class LearnedState:
         return self._meaning
 
     def _tiles(self, movie: Any) -> Any:
+        if isinstance(movie, FramePairs):
+            check_same_eye(self.vision.patch_eye, part_of(movie.eye, self.vision.patch_shape))
         return tiles(movie, self.vision.patch_shape, self.vision.scale)
 
     def _axes(self, ways: np.ndarray) -> np.ndarray:

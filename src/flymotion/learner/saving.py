@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from flymotion.learner.video_vision import Part, VideoVision
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.similarity.online import pack, unpack
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 
 __all__ = ["FORMAT", "ModelError", "load", "save"]
 
@@ -162,7 +163,8 @@ def _pack_plain(vision: PlainVision) -> tuple[Numbers, Arrays]:
     if vision.waiting:
         arrays |= _pack_pairs("waiting", FramePairs.concatenate(vision.waiting))
     names = None if vision.known is None else vision.known.names
-    return {"names": names, "vision": {name: getattr(vision, name) for name in PLAIN}}, arrays
+    eye = None if vision.eye is None else _pack_eye(vision.eye, arrays)
+    return {"names": names, "eye": eye, "vision": {name: getattr(vision, name) for name in PLAIN}}, arrays
 
 
 def _unpack_plain(of_vision: Numbers, header: Numbers, arrays: Arrays) -> PlainVision:
@@ -174,12 +176,30 @@ def _unpack_plain(of_vision: Numbers, header: Numbers, arrays: Arrays) -> PlainV
         n_frames=header["counts"][1],
         n_pairs=header["counts"][0],
         pixels=tuple(header["pixels"]) or None,
+        eye=_unpack_eye(header["eye"], arrays) if header.get("eye") else None,
         pairing=Pairing(last=arrays.get("last")),
         waiting=[] if waiting is None else [waiting],
         kept=list(arrays["kept"]),
         known=known,
         **_fitted(of_vision, arrays),
     )
+
+
+EYES: dict[str, Any] = {eye.__name__: eye for eye in (Line, Grid, Hexagon, Sphere)}
+
+
+def _pack_eye(eye: Any, arrays: Arrays) -> Numbers:
+    kind = type(eye).__name__
+    if EYES.get(kind) is not type(eye):
+        raise ModelError(f"the learner's eye is {eye}; expected one of {', '.join(EYES)}, which a file can hold")
+    parts = {field.name: getattr(eye, field.name) for field in fields(eye)}
+    arrays |= {f"eye_{name}": value for name, value in parts.items() if isinstance(value, np.ndarray)}
+    return {"kind": kind} | {name: value for name, value in parts.items() if not isinstance(value, np.ndarray)}
+
+
+def _unpack_eye(packed: Numbers, arrays: Arrays) -> Any:
+    kind = EYES[packed["kind"]]
+    return kind(**{f.name: packed[f.name] if f.name in packed else arrays[f"eye_{f.name}"] for f in fields(kind)})
 
 
 def _fitted(of_vision: Numbers, arrays: Arrays) -> Numbers:

@@ -95,6 +95,8 @@ class VideoVision:
     contrast: ContrastNormalization | None = None
     is_cut: bool = True
 
+    eye = patch_eye = None  # pixels of a camera are taken for those of a grid
+
     @property
     def scale(self) -> int | None:
         """Factor that frames are reduced by; of several videos that of the first."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -65,7 +64,7 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 )
             )
             shape = X.before.shape if before.shape == flat.before.shape else before.shape
-            return replace(X, before=before.reshape(shape), after=after.reshape(shape))
+            return X.with_frames(before.reshape(shape), after.reshape(shape))
         return self._transform(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))[0]
 
     def _fit(self, X: np.ndarray) -> None:

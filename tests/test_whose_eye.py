@@ -1,0 +1,194 @@
+"""Whose frames they are: the eye goes with pairs, learners, what they learned and their files, and none is mixed up."""
+
+import pickle
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from flymotion.frames import FramePairs, pair_up, random_patches
+from flymotion.learner import MotionLearner, load, save
+from flymotion.photoreceptors import ContrastNormalization, OnOff, ZCAWhitening
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.world.motions import Translation, Turn
+from flymotion.world.rendering import render, sample_pairs
+from flymotion.world.scenes import ExponentialNoise, SmoothNoise, SphericalNoise
+
+EYES = {
+    "line": Line(19, 0.6),
+    "grid": Grid(4, 5, 0.6),
+    "hexagon": Hexagon(2, 0.6),
+    "sphere": Sphere.evenly(20, 12.0),
+}
+
+
+@pytest.fixture(scope="session")
+def seen_by():
+    """Pairs that an eye saw, of known motion, by the eye's name."""
+
+    @cache
+    def make(name, n_pairs=60):
+        eye = EYES[name]
+        ndim = eye.positions.shape[1]
+        scene, motion = {
+            1: lambda: (ExponentialNoise(3.0, random_state=0), Translation(0.3, ndim=1)),
+            2: lambda: (SmoothNoise(2.0, ndim=2, period=64.0, random_state=0), Translation(0.3)),
+            3: lambda: (SphericalNoise(20.0, random_state=0), Turn(5.0)),
+        }[ndim]()
+        return sample_pairs(scene, eye, motion, n_pairs, random_state=0)
+
+    return make
+
+
+@pytest.fixture
+def make_learner():
+    return lambda **how: MotionLearner(2, **{"warm_up": 20, "patch": 3, "random_state": 0} | how)
+
+
+# Pairs
+
+
+KEEPING = {
+    "rows": lambda pairs: pairs[3:7],
+    "one row": lambda pairs: pairs[3],
+    "map": lambda pairs: pairs.map(lambda frames: 2 * frames),
+    "flat": lambda pairs: pairs.flat(),
+    "flat and back": lambda pairs: pairs.flat().as_seen(),
+    "reversed": lambda pairs: pairs.reversed(),
+    "joined": lambda pairs: FramePairs.concatenate([pairs, pairs]),
+    "joined with others": lambda pairs: FramePairs.concatenate([replace(pairs, eye=None), pairs]),
+    "whitened": lambda pairs: ZCAWhitening().fit_transform(pairs),
+    "normalised": lambda pairs: ContrastNormalization().fit_transform(pairs),
+    "pickled": lambda pairs: pickle.loads(pickle.dumps(pairs)),
+    "paired up": lambda pairs: pair_up(pairs.before, cuts=[3], eye=pairs.eye),
+}
+
+
+@pytest.mark.parametrize("do", KEEPING.values(), ids=KEEPING)
+@pytest.mark.parametrize("name", EYES)
+def test_the_eye_goes_with_its_pairs(seen_by, name, do):
+    assert do(seen_by(name)).eye == EYES[name]
+
+
+def test_a_patch_is_seen_by_a_part_of_the_eye(seen_by):
+    patches = random_patches(seen_by("grid").flat(), (2, 3), 4, seed=0)
+    assert (patches.eye, patches.pixels) == (Grid(2, 3, 0.6), (2, 3))
+
+
+LOSING = {"twice the pixels": OnOff().fit_transform, "some pixels": lambda pairs: pairs.map(lambda x: x[..., :2])}
+
+
+@pytest.mark.parametrize("do", LOSING.values(), ids=LOSING)
+@pytest.mark.parametrize("name", EYES)
+def test_frames_of_other_pixels_are_no_longer_the_eyes(seen_by, name, do):
+    assert do(seen_by(name)).eye is None
+
+
+def test_an_eye_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match=r"frames have shape \(6,\), and the eye \(19,\); expected as many pixels"):
+        pair_up(np.zeros((4, 6)), eye=Hexagon(2))
+
+
+def test_pairs_of_two_eyes_are_not_joined(seen_by):
+    with pytest.raises(
+        ValueError, match=r"^pairs of Line\(n=19.*\) and of Hexagon\(radius=2.*\); expected those of one"
+    ):
+        FramePairs.concatenate([seen_by("line"), seen_by("hexagon")])
+
+
+def test_spheres_are_equal_that_look_the_same_way():
+    one, same, other, blurred = Sphere.evenly(20), Sphere.evenly(20), Sphere.evenly(21), Sphere.evenly(20, 5.0)
+    assert (one == same, hash(one) == hash(same), one == other, one == blurred) == (True, True, False, False)
+    assert one != Line(20)
+
+
+# Learners
+
+
+LEARNING = {
+    "fit": lambda learner, pairs: learner.fit(pairs),
+    "fit on flat pairs": lambda learner, pairs: learner.fit(pairs.flat()),
+    "partial_fit": lambda learner, pairs: learner.partial_fit(pairs[:9]).partial_fit(pairs[9:]).finish(),
+    "partial_fit, others first": lambda learner, pairs: (
+        learner.partial_fit(replace(pairs, eye=None)).partial_fit(pairs).partial_fit(pairs.after).finish()
+    ),
+}
+
+
+@pytest.mark.parametrize("learn", LEARNING.values(), ids=LEARNING)
+@pytest.mark.parametrize("name", EYES)
+def test_what_is_learned_is_of_the_eye(seen_by, make_learner, tmp_path, name, learn):
+    """Directly, pickled, and from a file."""
+    learner = learn(make_learner(), seen_by(name))
+    loaded = load(save(learner, tmp_path / "model"))
+    for each in (learner, pickle.loads(pickle.dumps(learner)), loaded):
+        assert each.eye_ == each.generators_.eye == EYES[name]
+    assert loaded.partial_fit(seen_by(name)).eye_ == EYES[name]
+
+
+@pytest.mark.parametrize("name", EYES)
+def test_the_eye_is_known_before_anything_is_learned(seen_by, make_learner, tmp_path, name):
+    learner = make_learner().partial_fit(seen_by(name)[:3])
+    assert load(save(learner, tmp_path / "model")).eye_ == learner.eye_ == EYES[name]
+
+
+def test_patches_are_learned_as_of_a_part_of_the_eye(make_learner, tmp_path):
+    scene, places = SmoothNoise(2.0, ndim=2, period=64.0, random_state=0), np.linspace(0, 9, 60)[:, None] * [1, 2]
+    pairs = pair_up(render(scene, Grid(8, 9, 0.6), places), eye=Grid(8, 9, 0.6))
+    learner = make_learner(patches_per_pair=5).fit(pairs)
+    for each in (learner, load(save(learner, tmp_path / "model"))):
+        assert (each.eye_, each.generators_.eye) == (Grid(8, 9, 0.6), Grid(3, 3, 0.6))
+        assert each.transform(pair_up(np.zeros((2, 6, 9)), eye=Grid(6, 9, 0.6))).shape == (1, 2)  # tiles of it
+
+
+def test_frames_alone_have_no_eye(make_learner):
+    learner = make_learner().fit(np.random.default_rng(0).normal(size=(60, 19)))
+    assert (learner.eye_, learner.generators_.eye) == (None, Line(19))
+
+
+OTHERS = {"line": Hexagon(2, 0.6), "grid": Grid(4, 5, 0.5), "hexagon": Line(19, 0.6), "sphere": Line(20, 0.6)}
+USES = {
+    "partial_fit": lambda learner, pairs: learner.partial_fit(pairs),
+    "transform": lambda learner, pairs: learner.transform(pairs),
+    "predict": lambda learner, pairs: learner.predict(pairs),
+    "score": lambda learner, pairs: learner.score(pairs),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("name", EYES)
+def test_pairs_of_another_eye_are_refused_and_change_nothing(seen_by, make_learner, tmp_path, name, use):
+    pairs, other = seen_by(name), replace(seen_by(name), eye=OTHERS[name])
+    learner = make_learner().fit(pairs)
+    before = save(learner, tmp_path / "before").read_bytes()
+    with pytest.raises(
+        ValueError, match=r"^the pairs are of .*, and this learner has seen those of .*; expected these$"
+    ):
+        use(learner, other)
+    assert save(learner, tmp_path / "after").read_bytes() == before
+    use(learner, pairs)
+    use(learner, replace(pairs, eye=None))  # taken to be of the learner's
+
+
+def test_fit_starts_anew_with_another_eye(seen_by, make_learner):
+    assert make_learner().fit(seen_by("hexagon")).fit(seen_by("line")).eye_ == EYES["line"]
+
+
+class OwnEye(Line):
+    """An eye that this package does not know."""
+
+
+def test_an_eye_that_a_file_cannot_hold_is_refused(make_learner, tmp_path):
+    learner = make_learner().partial_fit(pair_up(np.zeros((3, 5)), eye=OwnEye(5)))
+    with pytest.raises(ValueError, match=r"the learner's eye is .*; expected one of Line, Grid, Hexagon, Sphere"):
+        save(learner, tmp_path / "model")
+
+
+def test_a_hexagon_learns_the_directions_of_the_plane(seen_by):
+    learner = MotionLearner(4, random_state=0).fit(seen_by("hexagon", 8000))
+    assert sorted(learner.labels_) == ["down", "left", "right", "up"]
+    for told in (learner.directions_, learner.generators_.directions()):
+        off = [told[learner.labels_.index(name)] - angle for name, angle in (("right", 0), ("up", 90), ("left", 180))]
+        assert_allclose((np.array(off) + 180) % 360 - 180, 0, atol=10)
