@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from flymotion.frames import FramePairs, pair_up, random_patches
+from flymotion.generators import Generators
 from flymotion.learner import MotionLearner, load, save
 from flymotion.photoreceptors import ContrastNormalization, OnOff, ZCAWhitening
 from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
@@ -128,6 +129,27 @@ def test_what_is_learned_is_of_the_eye(seen_by, make_learner, tmp_path, name, le
     assert loaded.partial_fit(seen_by(name)).eye_ == EYES[name]
 
 
+@pytest.mark.parametrize("name", ["hexagon", "sphere"])
+def test_without_known_motion_there_are_names_for_lines_and_grids_alone(seen_by, make_learner, name):
+    """Shifts are simulated of frames as they are in a picture: those of a hexagon, in a row, would be nonsense."""
+    learner = make_learner().fit(replace(seen_by(name), motion=None, names=None))
+    assert learner.transform(seen_by(name)).shape == (60, 2)
+    for ask in (lambda: learner.labels_, lambda: learner.gain_, lambda: learner.predict(seen_by(name))):
+        with pytest.raises(ValueError, match=r"^what detectors of .* mean is not known: .* expected pairs of frames"):
+            ask()
+
+
+@pytest.mark.parametrize("names", [None, [("right", "left"), ("down", "up")]], ids=["without names", "misnamed"])
+def test_a_sphere_has_no_directions_whatever_its_motions_are_called(seen_by, make_learner, names):
+    pairs = seen_by("sphere")
+    learner = make_learner().fit(replace(pairs, motion=pairs.motion[:, :2], names=names))
+    assert not learner.state_.tells_directions
+    assert not hasattr(learner, "directions_")
+    assert learner.motions_ == tuple(names or (("+0", "-0"), ("+1", "-1")))
+    with pytest.raises(ValueError, match="a spherical eye has no one direction of content"):
+        learner.generators_.directions()
+
+
 @pytest.mark.parametrize("name", EYES)
 def test_the_eye_is_known_before_anything_is_learned(seen_by, make_learner, tmp_path, name):
     learner = make_learner().partial_fit(seen_by(name)[:3])
@@ -174,6 +196,25 @@ def test_pairs_of_another_eye_are_refused_and_change_nothing(seen_by, make_learn
 
 def test_fit_starts_anew_with_another_eye(seen_by, make_learner):
     assert make_learner().fit(seen_by("hexagon")).fit(seen_by("line")).eye_ == EYES["line"]
+
+
+ESTIMATES = {
+    "fitted": lambda generators, pairs: generators.fitted(pairs),
+    "estimate": lambda generators, pairs: generators.on_raw_frames().estimate(pairs),
+    "register": lambda generators, pairs: generators.on_raw_frames().register(pairs, windows=[np.ones(19)]),
+    "refined": lambda generators, pairs: generators.on_raw_frames().refined(pairs),
+    "scaled": lambda generators, pairs: generators.on_raw_frames().scaled(pairs),
+}
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES.values(), ids=ESTIMATES)
+def test_operators_refuse_pairs_of_other_places(seen_by, estimate):
+    pairs, rng = seen_by("hexagon"), np.random.default_rng(0)
+    learned = Generators(rng.normal(size=(2, 19, 19)), Hexagon(2, 0.1))  # through other optics, at the same places
+    with pytest.raises(ValueError, match=r"the pairs are of Line\(n=19.*, and the operators for frames of Hexagon"):
+        estimate(learned, replace(pairs, eye=Line(19)))
+    estimate(learned, replace(pairs, eye=None))
+    estimate(learned, pairs)
 
 
 class OwnEye(Line):

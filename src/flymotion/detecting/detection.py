@@ -228,7 +228,8 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators,
     detectors = learner.generators_
     shape = detectors.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+        what = f"{shape} pixels" if learner.eye_ is None else detectors.eye
+        raise ModelError(f"{name}: has detectors of {what}; expected square patches of frames")
     if len(detectors) < 3 or learner.motions_ != TRANSLATIONS:
         raise ModelError(
             f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"

@@ -18,7 +18,7 @@ from scipy.spatial import ConvexHull, cKDTree
 
 from flymotion.brevity import in_brief
 
-__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
+__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye", "same_places"]
 
 
 def acceptance_sigma(fwhm: float, interommatidial_angle: float = 1.0) -> float:
@@ -303,3 +303,8 @@ def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
     if isinstance(eye, tuple):
         return Line(*eye) if len(eye) == 1 else Grid(*eye)
     return eye
+
+
+def same_places(one: Eye, other: Eye) -> bool:
+    """Say whether the pixels of two eyes look in the same directions, through whatever optics."""
+    return one.shape == other.shape and np.allclose(one.positions, other.positions)
