@@ -6,13 +6,20 @@ from functools import cache
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
 
+from flymotion.detecting import detect
+from flymotion.detectors import of_learner, three_pixel
 from flymotion.frames import FramePairs, pair_up, random_patches
 from flymotion.generators import Generators
-from flymotion.learner import MotionLearner, load, save
-from flymotion.photoreceptors import ContrastNormalization, OnOff, ZCAWhitening
-from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.learner import ModelError, MotionLearner, load, save
+from flymotion.photoreceptors import ContrastNormalization, DivisiveNormalization, OnOff, ZCAWhitening
+from flymotion.plots import draw_filters, filter_sheet
+from flymotion.stimuli import drifting_grating
+from flymotion.tuning import EXPERIMENTS, characterise, experiment, preferred_direction, tune
+from flymotion.tuning.recordings import compare, published
+from flymotion.world.eyes import FLY_SIGMA, Grid, Hexagon, Line, Sphere
 from flymotion.world.motions import Translation, Turn
 from flymotion.world.rendering import render, sample_pairs
 from flymotion.world.scenes import ExponentialNoise, SmoothNoise, SphericalNoise
@@ -217,6 +224,17 @@ def test_operators_refuse_pairs_of_other_places(seen_by, estimate):
     estimate(learned, pairs)
 
 
+@pytest.mark.parametrize("use", ["fit", "transform"])
+def test_a_stage_of_one_eye_refuses_pairs_of_another(seen_by, use):
+    """Of a pool that weighs pixels by their distance."""
+    stage, pairs = DivisiveNormalization(pool=2.0, eye=Hexagon(2)), seen_by("hexagon")
+    stage.fit(pairs).transform(replace(pairs, eye=None))
+    with pytest.raises(
+        ValueError, match=r"^the pairs are of Line\(n=19.*, and this stage was made for Hexagon\(radius=2"
+    ):
+        getattr(stage, use)(replace(pairs, eye=Line(19)))
+
+
 class OwnEye(Line):
     """An eye that this package does not know."""
 
@@ -233,3 +251,103 @@ def test_a_hexagon_learns_the_directions_of_the_plane(seen_by):
     for told in (learner.directions_, learner.generators_.directions()):
         off = [told[learner.labels_.index(name)] - angle for name, angle in (("right", 0), ("up", 90), ("left", 180))]
         assert_allclose((np.array(off) + 180) % 360 - 180, 0, atol=10)
+
+
+# What learners become
+
+
+@pytest.mark.parametrize(("sigma", "spacing"), [(FLY_SIGMA, 5.1), (0.6, 5.7 / 2.3548 / 0.6), (0.0, 5.0)])
+@pytest.mark.parametrize("name", ["line", "grid", "hexagon"])
+def test_as_detectors_they_have_the_eyes_lattice_and_optics(seen_by, make_learner, tmp_path, name, sigma, spacing):
+    """Pixels are as far apart as makes their acceptance functions 5.7 degrees wide."""
+    eye = replace(EYES[name], sigma=sigma)
+    learner = make_learner().fit(replace(seen_by(name), eye=eye))
+    for each in (learner, load(save(learner, tmp_path / "model"))):
+        detector = of_learner(each)
+        assert (detector.acceptance, detector.spacing) == (5.7, pytest.approx(spacing, rel=1e-4))
+        assert len(detector.positions(eye)) == 1
+        assert_allclose(
+            np.ptp(detector.displacements[:, : eye.positions.shape[1]], axis=0), np.ptp(eye.positions, axis=0)
+        )
+
+
+def test_frames_without_an_eye_are_five_degrees_apart(make_learner):
+    learner = make_learner().fit(np.random.default_rng(0).normal(size=(60, 5)))
+    assert (of_learner(learner).spacing, of_learner(learner, spacing=4.0).spacing) == (5.0, 4.0)
+
+
+def test_a_sphere_is_no_detector(seen_by, make_learner):
+    with pytest.raises(
+        ValueError, match=r"^the generators are of a spherical eye; expected a line, a grid or a hexagon$"
+    ):
+        of_learner(make_learner().fit(seen_by("sphere")))
+
+
+@pytest.mark.parametrize("name", ["line", "hexagon", "sphere"])
+def test_video_is_not_looked_at_with_another_eye(seen_by, make_learner, tmp_path, name):
+    learner = make_learner().fit(seen_by(name))
+    path = save(learner, tmp_path / "model")
+    for model in (learner, path):
+        with pytest.raises(
+            ModelError, match=rf"has detectors of {type(EYES[name]).__name__}\(.*; expected square patches"
+        ):
+            detect(np.zeros((3, 40, 40)), model=model)
+
+
+def test_a_hexagons_model_is_tuned_as_one(seen_by, tmp_path, run):
+    """From the file on: the preferred direction of the unit called up is up."""
+    learner = MotionLearner(4, random_state=0).fit(seen_by("hexagon", 8000))
+    path = save(learner, tmp_path / "hexagon.npz")
+    status, printed, _ = run("tune", path, "--experiment", "direction", "--out", tmp_path / "out")
+    assert (status, printed.count(".png")) == (0, 1)
+    with xr.open_dataset(tmp_path / "out" / "hexagon-direction.nc", engine="scipy") as tuning:
+        tuning.load()
+    k = learner.labels_.index("up")
+    up = tuning.isel(unit=k)
+    assert tuning.attrs["eye"].startswith("Hexagon(radius=2")
+    assert preferred_direction(up) == pytest.approx(90, abs=10)
+    beside = compare(tuning, published())
+    assert abs(float(beside.turned.sel(cell="T4c"))) < 15 and int(beside.unit.sel(cell="T4c")) == k
+
+
+@pytest.mark.parametrize("command", ["tune", "compare", "detect"])
+def test_a_spheres_model_is_refused_in_one_line(seen_by, make_learner, tmp_path, run, command):
+    path = save(make_learner().fit(seen_by("sphere")), tmp_path / "sphere.npz")
+    np.save(tmp_path / "frames.npy", np.zeros((3, 40, 40)))
+    asked = [tmp_path / "frames.npy", "--model", path] if command == "detect" else [path]
+    status, _, error = run(command, *asked, "--out", tmp_path / "out")
+    assert (status, error.count("\n")) == (2, 1)
+    assert "a spherical eye" in error or "has detectors of Sphere(" in error
+    assert not (tmp_path / "out").exists()
+
+
+EXPERIMENTS_OF = {
+    "tune": lambda eye: tune(three_pixel(), drifting_grating, {"contrast": [0.5]}, dt=0.01, eye=eye),
+    "characterise": lambda eye: characterise(three_pixel(), eye=eye),
+    **{name: lambda eye, name=name: experiment(name, three_pixel(), eye=eye) for name in EXPERIMENTS},
+}
+
+
+@pytest.mark.parametrize("do", EXPERIMENTS_OF.values(), ids=EXPERIMENTS_OF)
+def test_a_sphere_is_shown_no_experiment(do):
+    with pytest.raises(
+        ValueError, match=r"^the eye is Sphere\(.*\); expected a line, a grid or a hexagon, as stimuli are"
+    ):
+        do(EYES["sphere"])
+
+
+# How they are drawn
+
+
+def test_filters_of_a_hexagon_are_drawn_as_hexagons(seen_by, make_learner):
+    learner = make_learner().fit(seen_by("hexagon"))
+    [first, *_] = filter_sheet(learner.generators_, learner.labels_).axes
+    assert first.collections[0].get_array().size == 19 * 19
+    assert not first.images
+
+
+@pytest.mark.parametrize("name", EYES)
+@pytest.mark.parametrize("draw", [draw_filters, filter_sheet])
+def test_whatever_draws_filters_draws_generators(seen_by, make_learner, draw, name):
+    generators = make_learner().fit(seen_by(name)).generators_
+    assert len(draw(generators, ["a", "b"]).axes) >= 2

@@ -18,54 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.detectors.taps_on_lattices import tapped
+from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames
 from flymotion.world.eyes import Eye, as_eye
 
-__all__ = ["Detector", "Stream", "Taps", "along"]
+__all__ = ["Detector", "Stream", "along"]
 
 
 def along(low: int, high: int) -> np.ndarray:
     """Return displacements in a row along the preferred direction, from ``low`` to ``high``, shape (n_taps, 2)."""
     offsets = np.arange(low, high + 1)
     return np.stack([offsets, np.zeros(len(offsets))], axis=1)
-
-
-class Taps:
-    """The arms' signals where one direction's taps are.
-
-    Parameters
-    ----------
-    arms : mapping of str to ndarray, shape (..., n_frames, n_pixels)
-        Filtered signals.
-    pixels : ndarray of int, shape (n_positions, n_taps)
-        Where the taps are.
-    first : int
-        Offset of the first tap along the preferred direction.
-    dt : float
-        Time between frames [s].
-    """
-
-    def __init__(self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, first: int, dt: float) -> None:
-        self._arms, self._pixels, self._first, self.dt = arms, pixels, first, dt
-
-    def __call__(self, arm: str, offset: int = 0) -> np.ndarray:
-        """Return an arm at one offset along the preferred direction, shape (..., n_frames, n_positions).
-
-        Raises
-        ------
-        ValueError
-            An offset at which there is no tap.
-        """
-        taps = range(self._first, self._first + self._pixels.shape[1])
-        if offset not in taps:
-            raise ValueError(f"the offset is {offset}; expected one of the taps, {taps[0]} to {taps[-1]}")
-        return self._arms[arm][..., self._pixels[:, int(offset) - self._first]]
-
-    def all(self, arm: str) -> np.ndarray:
-        """Return an arm at all taps, shape (..., n_frames, n_positions, n_taps)."""
-        return self._arms[arm][..., self._pixels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +42,7 @@ class Detector:
         Temporal filters that make each arm's signal from a photoreceptor's.
     displacements : array, shape (n_taps, 2)
         Where the taps are about a position (x right, y down) for motion to the right [pixel spacings]; :func:`along`.
+        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`.
     combine : callable
         Formula: takes :class:`Taps`, returns responses, shape (..., n_frames, n_positions) or, of a detector that has
         units of several directions itself, (..., n_frames, n_positions, n_units).
@@ -255,9 +220,9 @@ class Stream:
             )
         done: dict[Chain, np.ndarray] = {(): frames}
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
-        first = round(float(self.detector.displacements[0, 0]))
         self._seen += frames.shape[-2]
-        each = [self._combined(Taps(arms, pixels, first, self.dt), frames, len(pixels)) for pixels in self._taps]
+        where = self.detector.displacements
+        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels in self._taps]
         if np.ndim(self.direction) == 0:
             return each[0]
         return np.stack(each, axis=frames.ndim)

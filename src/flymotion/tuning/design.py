@@ -90,7 +90,8 @@ def tune(
     ValueError
         A parameter that the stimulus does not have, or that takes no values; no time between frames, a time to settle
         below 0, or no repeats; early vision that changes the number of pixels, or was fitted on another; a stimulus
-        over before the response has settled; stimuli of several lengths whose course of time is to be kept.
+        over before the response has settled; stimuli of several lengths whose course of time is to be kept; a
+        spherical eye.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def _course(detector: Detector, movies: np.ndarray, eye: Eye, stages: Any, how: 
         raise ValueError(f"a stimulus lasts {n_frames * how.dt:g} s, and responses settle for {how.settle:g} s")
     movies = movies if stages is None else seen(stages, movies)
     responses = detector(movies, how.dt, eye=eye, direction=how.direction)
-    return responses[:, :, how.margin : responses.shape[2] - how.margin].mean(axis=2)
+    return responses[:, :, how.averaged(detector, responses.shape[2])].mean(axis=2)
 
 
 def _labelled(
