@@ -42,7 +42,9 @@ def learned(
     .. math:: R_k = \langle A_k, \chi(f, g) \rangle, \quad \text{for the paper's feature } (g - f)' A_k f
 
     over the patch that they were learned on, in pixels that are not whitened; f is the delayed signal, the frame before
-    to the learner, and g the fast one, the frame after.
+    to the learner, and g the fast one, the frame after. Preferred directions are those of the filters' shape,
+    :meth:`flymotion.generators.Generators.directions`; gratings are preferred in the same to 0.3 degrees where filters
+    are learned from video, and to 9 degrees where from photographs.
 
     Parameters
     ----------

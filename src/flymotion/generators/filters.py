@@ -195,7 +195,17 @@ class Generators:
         return self._share(self.operators * near, self.operators)
 
     def directions(self) -> np.ndarray:
-        """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
+        """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,).
+
+        Read off the filters' shape alone: of the derivatives in all directions the one that is likest. What responses to
+        moving frames say, :attr:`flymotion.MotionLearner.directions_`, depends on what was shown, and differs by up to 5
+        degrees for filters learned from photographs and video.
+
+        Raises
+        ------
+        ValueError
+            A spherical eye.
+        """
         ndim = self.eye.positions.shape[1]
         if ndim == 3:
             raise ValueError("a spherical eye has no one direction of content; match its generators with analytic ones")
