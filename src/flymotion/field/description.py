@@ -108,7 +108,7 @@ class MotionField:
 
     @property
     def angles(self) -> np.ndarray:
-        """Preferred directions of the responses [deg]: 0 = right, 90 = up."""
+        """Preferred directions of the responses [deg]: 0 = right, 90 = up; those of learned ones by their shape."""
         return np.arange(4) * 90.0 if self.detectors is None else self.detectors.in_pixels().directions()
 
     def first_scale(self, shape: tuple[int, int]) -> int:

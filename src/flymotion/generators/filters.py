@@ -197,8 +197,8 @@ class Generators:
     def directions(self) -> np.ndarray:
         """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,).
 
-        Read off the filters' shape alone: of the derivatives in all directions the one that is likest. What responses to
-        moving frames say, :attr:`flymotion.MotionLearner.directions_`, depends on what was shown, and differs by up to 5
+        Read off the filters' shape alone: of the derivatives in all directions the likest. What responses to moving
+        frames say, :attr:`flymotion.MotionLearner.directions_`, depends on what was shown, and differs by up to 5
         degrees for filters learned from photographs and video.
 
         Raises

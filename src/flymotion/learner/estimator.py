@@ -68,8 +68,8 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     ways_ : ndarray, shape (n_components, n_parameters)
         The motion that each detector prefers, a unit vector: (x right, y down) for movies.
     directions_ : ndarray, shape (n_components,)
-        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations. The mean of
-        its responses to known shifts of frames as were seen; what the shape of its filter says,
+        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations. By its
+        responses to known shifts of frames as were seen; what the shape of its filter says,
         ``generators_.directions()``, is the direction that detectors are turned by, and within about 5 degrees of it.
     gain_ : ndarray, shape (n_components,)
         Mean response to content moving that way, per pixel per frame.
