@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.field import Field, MotionField
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
 from flymotion.generators import Generators
@@ -59,6 +60,9 @@ class Detection(NamedTuple):
     motion: GlobalMotion
     responses: np.ndarray
 
+    def __repr__(self) -> str:
+        return in_brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Detecting:
@@ -80,6 +84,8 @@ class Detecting:
     field: MotionField
     view_scale: int | None
     scale: int
+
+    __repr__ = in_brief
 
     @property
     def angles(self) -> np.ndarray:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames
@@ -89,6 +90,8 @@ class Detector:
     unit: str = ""
     directions: tuple[float, ...] = ()
     name: str = ""
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
@@ -196,6 +199,8 @@ class Stream:
     _started: bool = field(init=False, repr=False, default=False)
     _beside: tuple[int, ...] = field(init=False, repr=False, default=())
     _seen: int = field(init=False, repr=False, default=0)
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         if self.before is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.stream import FieldStream
 from flymotion.generators import Generators
@@ -90,6 +91,8 @@ class MotionField:
     ridge: float = 0.01
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.outputs) - set(OUTPUTS)):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs
 from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
@@ -32,6 +33,9 @@ class Match(NamedTuple):
     parameter: np.ndarray
     sign: np.ndarray
     cosine: np.ndarray
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,8 @@ class Generators:
     operators: np.ndarray
     eye: Any
     whitening: np.ndarray | None = None
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         operators = np.asarray(self.operators, dtype=float)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames
 from flymotion.generators.analytic import interior
 from flymotion.world.eyes import as_eye, same_places
@@ -48,6 +49,8 @@ class Operators:
     operators: np.ndarray
     eye: Any
     mean: Any = 0.0
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", np.asarray(self.operators, dtype=float))

@@ -24,6 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.learner.intake import Pairing
 from flymotion.learner.probing import N_KEPT
@@ -70,6 +71,8 @@ class Survey:
     scale: int
     contrast: float
     last: np.ndarray
+
+    __repr__ = in_brief
 
 
 def survey(clips: Sequence[Any], patch: int = 9, random_state: Any = None) -> tuple[Survey, Moments]:
@@ -207,6 +210,8 @@ class PatchStream:
     n_chosen: int = 0
     held_out: list[np.ndarray] = field(default_factory=list)
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         self.pairing.scale = self.survey.scale
 
@@ -272,6 +277,8 @@ class Pool:
     seed: int = 0
     gathered: list[FramePairs] = field(default_factory=list)
     n_shown: int = 0
+
+    __repr__ = in_brief
 
     def add(self, pairs: FramePairs) -> Iterator[FramePairs]:
         """Gather pairs of patches; returns what is shown once there are ``POOL`` of them, as :meth:`flush` does."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames
 from flymotion.video.viewing import view
 from flymotion.world.eyes import Eye, Grid
@@ -97,6 +98,8 @@ class Pairing:
 
     scale: int | None = None
     last: np.ndarray | None = None
+
+    __repr__ = in_brief
 
     def cut(self) -> None:
         """Mark a cut: the next frame does not follow the last one."""

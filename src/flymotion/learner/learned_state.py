@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
 from flymotion.learner.intake import check_same_eye, part_of, tiles
@@ -69,6 +70,8 @@ class LearnedState:
     seen: Seen = field(default_factory=Seen)
     n_patches: int = 0
     _meaning: Meaning | None = None
+
+    __repr__ = in_brief
 
     # -- learning ----------------------------------------------------------------------------------------------------
 

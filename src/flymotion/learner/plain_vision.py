@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.learner.intake import Pairing, check_same_eye, part_of, shown
 from flymotion.learner.probing import N_KEPT, N_PROBES
@@ -67,6 +68,8 @@ class PlainVision:
     known: FramePairs | None = None
     whitening: ZCAWhitening | None = None
     contrast: ContrastNormalization | None = None
+
+    __repr__ = in_brief
 
     scale = None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye, as_eye
 from flymotion.world.rendering import render
@@ -68,6 +69,8 @@ class Part:
     path: Callable[[Time], np.ndarray] | None = None
     gain: Callable[[Time], np.ndarray] | None = None
 
+    __repr__ = in_brief
+
     def frames(self, eye: Eye, t: Time) -> np.ndarray:
         """Return what an eye in degrees sees, shape (n_frames, *eye.shape)."""
         if self.path is None:
@@ -104,6 +107,8 @@ class Stimulus:
     parts: tuple[Part, ...]
     duration: float
     mean: float = 0.0
+
+    __repr__ = in_brief
 
     def n_frames(self, dt: float) -> int:
         """Return the number of frames, dt [s] apart.

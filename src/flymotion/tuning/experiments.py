@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors import Detector
 from flymotion.stimuli import (
     Stimulus,
@@ -70,6 +71,8 @@ class Experiment:
     both_ways: bool = True
     transient: bool = False
     setup: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = in_brief
 
 
 @takes(Wave, without=("temporal_frequency",))

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
+
 __all__ = [
     "Peak",
     "Selectivity",
@@ -37,6 +39,9 @@ class Selectivity(NamedTuple):
     over_preferred: Any
     """(PD - ND) / PD, of responses as they are: 2 for a detector that is opponent."""
 
+    def __repr__(self) -> str:
+        return in_brief(self)
+
 
 class Peak(NamedTuple):
     """Where a curve is largest, in the unit of its axis, and how large it is there, in that of the responses."""
@@ -44,6 +49,9 @@ class Peak(NamedTuple):
     position: Any
     """NaN where that is at an end of the axis, so that the curve may be larger beyond, or nowhere, of a flat curve."""
     value: Any
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors import LATTICE_TOLERANCE, Detector
 from flymotion.detectors.temporal import Delay, LowPass, Rectify
 from flymotion.tuning.provenance import brief
@@ -159,6 +160,8 @@ class Setup:
     early_vision: Any = None
     mean: float | None = None
     keep_time: bool = False
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         if not (0 < self.dt < math.inf and 0 <= self.settle < math.inf and self.repeats >= 1):

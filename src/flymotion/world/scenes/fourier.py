@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import as_generator
 from flymotion.world.scenes.scene import as_covariances, as_luminance
 
@@ -42,6 +43,8 @@ class FourierScene:
     period: tuple[float, ...]
     extent: np.ndarray
     wraps: bool = True
+
+    __repr__ = in_brief
 
     @property
     def ndim(self) -> int:
