@@ -47,6 +47,7 @@ def test_every_detector(check, name):
     check(MAKERS[name])
 
 
+@pytest.mark.case("B05")
 @pytest.mark.parametrize("name", OPPONENT)
 @pytest.mark.parametrize("check", OPPONENT_CHECKS, ids=lambda check: check.__name__)
 def test_every_opponent_detector(check, name):
@@ -113,6 +114,7 @@ def delayed_by(tau):
     }
 
 
+@pytest.mark.case("B42")
 @pytest.mark.parametrize("name", delayed_by(0.1))
 def test_delays_are_whole_frames_and_within_the_movie(make_movie, name):
     with pytest.raises(ValueError, match=r"a delay of 0\.105 s is 10\.5 frames of 0\.01 s; expected a whole number"):

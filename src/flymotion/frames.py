@@ -16,7 +16,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 
-__all__ = ["FramePairs", "as_frames", "pair_up", "random_patches"]
+__all__ = ["FramePairs", "as_frames", "in_order", "pair_up", "random_patches"]
 
 
 def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
@@ -48,7 +48,7 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     """
     if np.ma.isMaskedArray(movie):
         raise ValueError(f"{name} is a masked array; fill it or drop the masked frames first")
-    array = np.asarray(_time_first(movie))
+    array = np.asarray(in_order(movie))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers of one shape a frame")
     if array.ndim < 2 or 0 in array.shape[1:]:
@@ -65,12 +65,22 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     return array
 
 
-def _time_first(movie: Any) -> Any:
+def in_order(movie: Any, *, others_first: bool = False) -> Any:
+    """Return a movie whose dimensions have names time first, then ``y``, then ``x``, as :func:`as_frames` does.
+
+    Parameters
+    ----------
+    movie : array-like
+        One without names is passed on.
+    others_first : bool
+        Whether dimensions of other names come before the time, as those of movies side by side do, or last.
+    """
     dims = getattr(movie, "dims", None)
     if dims is None or not hasattr(movie, "transpose"):
         return movie
     order = [d for names in (("time", "t", "frame"), ("y", "row"), ("x", "column")) for d in names if d in dims]
-    return movie.transpose(*order, *(d for d in dims if d not in order))
+    others = [d for d in dims if d not in order]
+    return movie.transpose(*(others + order if others_first else order + others))
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,11 @@ class FramePairs:
             rows = [rows]
         motion = None if self.motion is None else self.motion[rows]
         return replace(self, before=self.before[rows], after=self.after[rows], motion=motion)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(n_pairs, *pixels)``; with it the folds of scikit-learn split pairs, which no longer depend on order."""
+        return self.before.shape
 
     @property
     def pixels(self) -> tuple[int, ...]:

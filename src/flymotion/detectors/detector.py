@@ -21,7 +21,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
-from flymotion.frames import as_frames
+from flymotion.frames import as_frames, in_order
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["Detector", "Stream", "along"]
@@ -151,6 +151,7 @@ class Detector:
             A movie, or what was before it, that does not fit the eye or is not finite, a direction in which the eye has
             no pixels, an eye too small, a delay that is no whole number of frames or longer than the movie.
         """
+        movie = in_order(movie, others_first=True)
         eye = as_eye(as_frames(movie).shape[1:] if eye is None else eye)
         responses = self.stream(dt, eye=eye, direction=direction, before=before).push(movie)
         n_frames, needed = np.shape(movie)[-1 - len(eye.shape)], max(latency(chain, dt) for chain in self.arms.values())
@@ -305,8 +306,8 @@ def _check_before(before: Any, eye: Eye) -> None:
 
 def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     """Return frames, the first of this number, as floats, finite, with one axis of pixels."""
-    shape = np.shape(movie)
-    ndim = len(eye.shape)
+    movie = np.asarray(in_order(movie, others_first=True))
+    shape, ndim = movie.shape, len(eye.shape)
     if len(shape) <= ndim or shape[-ndim:] != eye.shape:
         raise ValueError(f"the movie has shape {shape}; expected (..., n_frames, {', '.join(map(str, eye.shape))})")
     *beside, n_frames = shape[:-ndim]

@@ -10,6 +10,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.stream import FieldStream
+from flymotion.frames import in_order
 from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
@@ -138,6 +139,7 @@ class MotionField:
         ValueError
             Fewer than two frames, or frames that :meth:`FieldStream.step` does not take.
         """
+        movie = in_order(movie)
         if len(movie) < 2:
             raise ValueError(f"the movie has {len(movie)} frame(s); expected at least 2 to make a pair")
         stream = self.stream()
