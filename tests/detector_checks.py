@@ -163,7 +163,8 @@ def check_that_an_eye_too_small_or_a_direction_off_its_lattice_is_refused(make):
     ):
         make()(noise(5, taps - 1), DT)
     with pytest.raises(
-        ValueError, match=r"along direction 20 deg; .* or a direction of its lattice: 0, 90, 180, 270 deg"
+        ValueError,
+        match=r"along direction 20 deg, as the tap at .*, or a direction of its lattice: 0, 90, 180, 270 deg",
     ):
         make()(noise(5, 9, 9), DT, direction=20.0)
     with pytest.raises(ValueError, match="direction 90 deg"):

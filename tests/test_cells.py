@@ -76,16 +76,15 @@ def test_a_learner_of_video_has_the_optics_of_a_fly(found):
     """The blur of 0.7 pixels and the mean over a pixel's area are 5.7 degrees wide together."""
     [generators] = found["made"].generators
     width = 2.3548 * np.hypot(0.7, 12**-0.5)
-    assert of_learner(_Learned(generators, 1)).spacing == pytest.approx(5.7 / width, rel=1e-3)
-    assert of_learner(_Learned(generators, None)).spacing == 5.0
-    assert of_learner(_Learned(generators, 1), spacing=4.0).spacing == 4.0
+    assert of_learner(_Learned(generators)).spacing == pytest.approx(5.7 / width, rel=1e-3)
+    assert of_learner(_Learned(generators), spacing=4.0).spacing == 4.0
 
 
 class _Learned:
-    feature_ = "antisymmetric"
+    feature_, scale_, eye_ = "antisymmetric", 1, None
 
-    def __init__(self, generators, scale):
-        self.generators_, self.scale_ = generators, scale
+    def __init__(self, generators):
+        self.generators_ = generators
 
 
 # -- videos that are made --------------------------------------------------------------------------------------------

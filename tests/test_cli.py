@@ -258,6 +258,23 @@ def test_reproduce_prints_a_line_a_claim(run, five_claims, tmp_path):
     assert options == {"full": False, "out": tmp_path}
 
 
+@pytest.mark.parametrize(
+    ("bounds", "shown"),
+    [
+        ((4.0, 4.0), "= 4"),
+        ((10, 10), "= 10"),
+        ((1 - 1e-6, 1 + 1e-6), "within 0.999999 .. 1.000001"),
+        ((9.5, 10.5), "within 9.5 .. 10.5"),
+    ],
+)
+@pytest.mark.parametrize("verbose", [[], ["-v"]], ids=["claims", "measures"])
+def test_a_bound_with_equal_ends_is_one_number(run, fake_reproduce, tmp_path, bounds, shown, verbose):
+    fake_reproduce(claim("C1.count", 4.0, "within", bounds))
+    status, out, _ = run("reproduce", *verbose, "--out", tmp_path)
+    assert status == 0
+    assert f" {shown} " in out
+
+
 def test_reproduce_prints_every_measure_if_asked_to(run, five_claims, tmp_path):
     status, out, _ = run("reproduce", "-v", "--out", tmp_path, "--seeds", 3, "--video", "a.mp4")
     assert status == 0

@@ -89,6 +89,7 @@ def copied(part):
     return None if part is None else part.copy()
 
 
+@pytest.mark.case("B04")
 def test_a_cut_is_never_a_pair(write_video, make_moving, tmp_path):
     frames = make_moving(6) + make_moving(6, (-1, 0))
     path = write_video("gap.mp4", frames, stamps=[*range(6), *range(8, 14)])

@@ -166,6 +166,7 @@ def test_velocity_without_contrast_or_ridge_is_0():
 # Detectors of which sums, or combinations, are equal
 
 
+@pytest.mark.case("B42")
 @pytest.mark.parametrize(("step", "by_hand"), BY_HAND, ids=["low-pass", "delay"])
 def test_summed_three_pixel_is_summed_reichardt_and_boundary(make_movie, step, by_hand):
     """Supplement E, corrected: what is left are products at the two ends."""
@@ -182,6 +183,7 @@ def on_a_ring(detector, movie, low, high):
     return detector(np.take(movie, range(low, movie.shape[1] + high), axis=1, mode="wrap"), DT).sum(axis=1)
 
 
+@pytest.mark.case("B42")
 @pytest.mark.parametrize("delayed", [Delay(0.03), LowPass(0.15), Gamma(0.02)], ids=repr)
 def test_on_a_ring_three_pixel_reichardt_and_shared_non_delay_are_equal(make_movie, delayed):
     x = make_movie(60, 9)

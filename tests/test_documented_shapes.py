@@ -213,7 +213,7 @@ def line_population():
 
 
 def taps():
-    return Taps({"arm": np.zeros((2, 7, 12))}, np.zeros((5, 3), dtype=int), -1, 0.01)
+    return Taps({"arm": np.zeros((2, 7, 12))}, np.zeros((5, 3), dtype=int), along(-1, 1), 0.01)
 
 
 def stacked(found):

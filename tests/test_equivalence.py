@@ -95,6 +95,7 @@ def test_correlation_of_a_constant_is_0():
 # -- sums --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.case("B42")
 def test_boundary_by_hand():
     """Two centres: written out term by term."""
     f, g = np.random.default_rng(0).standard_normal((2, 4))
@@ -103,6 +104,7 @@ def test_boundary_by_hand():
     np.testing.assert_allclose(sums.boundary(f, g), three - hrd, atol=1e-13)
 
 
+@pytest.mark.case("B42")
 @BOTH
 def test_sums_over_a_line_differ_by_the_boundary(make_movie, step):
     movie = make_movie(60, 13)
@@ -110,6 +112,7 @@ def test_sums_over_a_line_differ_by_the_boundary(make_movie, step):
     assert sums._errors(movie, step)[1] > 0.01
 
 
+@pytest.mark.case("B42")
 @BOTH
 def test_sums_over_a_ring_are_equal(make_movie, step):
     movie = make_movie(60, 13)

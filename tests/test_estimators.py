@@ -40,9 +40,17 @@ VECTORS, PRODUCTS, SAMPLES = ["vectors"], ["rank 1", "rank 2"], ["vectors", "ran
 FRAMES, PAIRS = ["frames"], ["pairs"]
 
 
+ROWS = {checks.fit_transform_is_fit_then_transform: "B29", checks.batches_give_the_state_of_fit: "B04"}
+"""Checks that keep rows of the inputs that software got wrong."""
+
+
 def cases(which, estimators, kinds):
     return [
-        pytest.param(check, estimator, kind, id=f"{check.__name__}-{estimator.__repr__(N_CHAR_MAX=40)}-{kind}")
+        pytest.param(
+            *(check, estimator, kind),
+            id=f"{check.__name__}-{estimator.__repr__(N_CHAR_MAX=40)}-{kind}",
+            marks=[pytest.mark.case(row) for row in [ROWS.get(check)] if row],
+        )
         for check, estimator, kind in itertools.product(which, estimators, kinds)
     ]
 

@@ -172,6 +172,7 @@ def test_parts_joined_are_the_whole(make_products, rank):
     assert_array_equal(OuterProducts.concatenate([chi[:4], chi[4:4], chi[4:]]).dense(), chi.dense())
 
 
+@pytest.mark.case("B45")
 def test_folds_of_scikit_learn_split_samples(make_products):
     chi = make_products(20)
     for train, test in KFold(4, shuffle=True, random_state=0).split(chi):

@@ -231,6 +231,7 @@ def test_content_excites_the_detectors_of_its_direction(make_frames, make_detect
         assert field.between(*frames).directions.mean(axis=(1, 2)).argmax() == first
 
 
+@pytest.mark.case("B05")
 def test_time_reversal_flips_the_sign(make_frames):
     frames = make_frames(shape=(120, 150))
     there, back = MotionField().between(*frames), MotionField().between(*frames[::-1])
@@ -275,6 +276,7 @@ def test_bytes_give_what_floats_give(make_frames, make_detectors, learned):
     np.testing.assert_array_equal(mixed.opponent, field(frames).opponent)
 
 
+@pytest.mark.case("B04")
 def test_stream_gives_what_pairs_and_movies_give(make_frames):
     frames = make_frames(4, shape=(300, 90))
     field, stream = MotionField(), MotionField().stream()
@@ -287,6 +289,7 @@ def test_stream_gives_what_pairs_and_movies_give(make_frames):
             np.testing.assert_array_equal(a, c[t])
 
 
+@pytest.mark.case("B04")
 def test_frames_across_a_cut_are_no_pair(make_frames):
     frames = make_frames(3)
     stream = MotionField().stream()

@@ -150,6 +150,7 @@ def test_no_frames_at_all_are_an_empty_movie():
     assert as_frames(np.zeros((0, 5))).shape == (0, 5)
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize("n_frames", [0, 1])
 def test_fewer_than_two_frames_make_no_pair(n_frames):
     with pytest.raises(ValueError, match=f"{n_frames} frame.*at least 2"):
@@ -159,6 +160,7 @@ def test_fewer_than_two_frames_make_no_pair(n_frames):
 # Order of axes
 
 
+@pytest.mark.case("B24")
 @pytest.mark.parametrize("time", ["time", "t", "frame"])
 @pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0), (0, 2, 1), (1, 0, 2)])
 def test_named_dimensions_are_put_time_first(make_movie, time, order):
@@ -168,6 +170,7 @@ def test_named_dimensions_are_put_time_first(make_movie, time, order):
     assert_array_equal(as_frames(xarray.DataArray(movie.transpose(order), dims=list(names[list(order)]))), movie)
 
 
+@pytest.mark.case("B24")
 def test_a_bright_corner_keeps_its_place_in_a_frame_that_is_not_square():
     movie = np.zeros((3, 4, 6))
     movie[:, 0, 5] = 1.0
@@ -188,6 +191,7 @@ def test_each_frame_is_paired_with_the_next(make_movie):
     assert_array_equal(pairs.after, movie[1:])
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize(
     ("cuts", "first_frames"),
     [([], [0, 1, 2, 3, 4]), ([3], [0, 1, 3, 4]), ([0, 5], [0, 1, 2, 3]), ((1, 2), [2, 3, 4])],

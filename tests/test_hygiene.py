@@ -75,6 +75,7 @@ def test_import_is_light(python):
     assert python("-W", "error", "-c", loaded_after("flymotion", HEAVY)).split() == []
 
 
+@pytest.mark.case("B47")
 def test_no_module_needs_a_display_or_loads_pyplot(python):
     code = loaded_after(", ".join(MODULES), ["matplotlib.pyplot", "torch"])
     headless = {"DISPLAY": None, "WAYLAND_DISPLAY": None, "MPLBACKEND": None}

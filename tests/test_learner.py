@@ -125,6 +125,7 @@ def stream(learner, batches):
 # Streams
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 def test_any_split_of_a_stream_learns_the_same(make_movie, make_learner, split):
     movie = make_movie()
@@ -160,6 +161,7 @@ def test_a_long_movie_is_taken_in_batches(make_learner):
     assert_allclose(learner.transform(movie)[-59:], learner.transform(late), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize("at", [10, 300])
 def test_a_cut_makes_no_false_pair(make_movie, make_learner, at):
     movie = make_movie()

@@ -66,6 +66,7 @@ def stream(learner, parts):
 # One life
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 def test_any_split_of_a_stream_learns_the_same(make_movie, make_learner, split):
     movie = make_movie()
@@ -81,6 +82,7 @@ def test_a_movie_is_learned_from_as_its_frames(make_movie, make_learner):
     assert_identical(make_learner().fit([open_movie(movie)]), make_learner().fit(movie))
 
 
+@pytest.mark.case("B04")
 @pytest.mark.parametrize("at", [5, 16, 18, 40])
 def test_a_cut_makes_no_false_pair(make_movie, make_learner, at):
     movie = make_movie()

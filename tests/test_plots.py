@@ -24,6 +24,7 @@ def titles(figure):
     return [axes.get_title() for axes in figure.axes if axes.get_title()]
 
 
+@pytest.mark.case("B47")
 @pytest.mark.parametrize(
     "matrices",
     [
@@ -99,6 +100,7 @@ def test_sheet_shows_each_pixel_of_change_its_weights_onto_the_image():
     assert np.isnan(mosaic[:, width]).all()
 
 
+@pytest.mark.case("B47")
 @pytest.mark.parametrize("operators", [np.zeros((1, 9, 9)), np.full((3, 9, 9), np.nan)], ids=["zero", "NaN"])
 def test_degenerate_sheets_are_drawn(operators):
     assert len(drawn(filter_sheet(Generators(operators, (3, 3))))) == len(operators)
@@ -121,6 +123,7 @@ def test_sheet_refuses_no_components():
         filter_sheet(Generators(np.zeros((0, 9, 9)), (3, 3)))
 
 
+@pytest.mark.case("B47")
 def test_pyplot_is_never_loaded(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     drawn(filter_sheet(cardinal((3, 3))))

@@ -163,6 +163,7 @@ def test_spheres_are_maps_of_arrows_of_one_scale():
     np.testing.assert_allclose(right_turn.U, -left_turn.U / 2, atol=1e-6)
 
 
+@pytest.mark.case("B47")
 @pytest.mark.parametrize("weight", [0.0, np.nan, 1e-300], ids=str)
 @pytest.mark.parametrize("eye", [Hexagon(1), Hexagon(4), Sphere.evenly(12)], ids=EYES[1:])
 def test_degenerate_filters_of_every_eye_are_drawn(eye, weight):

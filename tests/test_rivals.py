@@ -72,11 +72,13 @@ def test_pca_is_not_centred():
     np.testing.assert_allclose(first, [[0.7, 0.7], [0.0, 0.0]], atol=0.05)
 
 
+@pytest.mark.case("B29")
 def test_largest_entry_of_a_component_is_positive():
     components = OuterProductPCA(5).fit(products()).components_
     assert (components.max(axis=1) == np.abs(components).max(axis=1)).all()
 
 
+@pytest.mark.case("B30")
 @pytest.mark.parametrize("n", [3, 13], ids=["few features", "Lanczos"])
 def test_directions_beyond_the_rank_are_zero_and_not_noise(n):
     chi = products(2, n)

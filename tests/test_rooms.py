@@ -14,6 +14,7 @@ import flymotion
 PACKAGE = Path(flymotion.__file__).parent
 
 ROOMS = (
+    "brevity",
     "models",
     "frames",
     "writing",

@@ -446,6 +446,7 @@ def test_a_still_camera_teaches_nothing(Learner, dtype, feature):
     assert_array_equal(learner.dead_units_, [0, 1])
 
 
+@pytest.mark.case("B30")
 @each_learner
 def test_the_same_pair_fifty_times_uses_one_unit_and_says_so_once(Learner):
     X = np.repeat(np.random.default_rng(0).standard_normal((1, 9)), 50, axis=0)
@@ -458,6 +459,7 @@ def test_the_same_pair_fifty_times_uses_one_unit_and_says_so_once(Learner):
     assert_allclose(np.abs(learner.transform(X[:1])), [[np.linalg.norm(X[0]), 0, 0]], atol=1e-12)
 
 
+@pytest.mark.case("B30")
 @pairwise(Learner=LEARNERS, warm_up=[1, 20, 500], dtype=[np.float32, np.float64])
 def test_more_units_than_directions_leaves_the_others_at_zero(Learner, warm_up, dtype):
     rng = np.random.default_rng(0)
@@ -468,6 +470,7 @@ def test_more_units_than_directions_leaves_the_others_at_zero(Learner, warm_up, 
     assert_array_equal(learner.transform(X)[:, 1:], np.zeros((100, 2)))
 
 
+@pytest.mark.case("B30")
 @pytest.mark.parametrize("warm_up", [1, 20])
 @each_learner
 def test_new_directions_are_learnt_when_they_come(Learner, warm_up):
@@ -480,6 +483,7 @@ def test_new_directions_are_learnt_when_they_come(Learner, warm_up):
     assert_allclose(filters[np.argsort(-filters[:, 0])][:, :2], np.eye(2), atol=1e-9)
 
 
+@pytest.mark.case("B30")
 @each_learner
 def test_a_pair_inside_the_span_wakes_no_unit(Learner):
     rng = np.random.default_rng(0)
@@ -707,6 +711,7 @@ def test_parameters_out_of_range_are_refused_by_name(make_vectors, Learner, how,
 # scikit-learn
 
 
+@pytest.mark.case("B45")
 @each_kind
 @each_learner
 def test_cross_validation_over_samples(make_samples, Learner, kind):
@@ -717,6 +722,7 @@ def test_cross_validation_over_samples(make_samples, Learner, kind):
     assert_allclose(scores, expected, rtol=1e-9)
 
 
+@pytest.mark.case("B45")
 @each_kind
 @each_learner
 def test_grid_search_over_samples(make_samples, Learner, kind):
@@ -755,6 +761,7 @@ def cosine(a, b):
     return a.ravel() @ b.ravel() / np.linalg.norm(a) / np.linalg.norm(b)
 
 
+@pytest.mark.case("B29")
 @each_kind
 def test_sm_finds_the_uncentred_principal_components(make_samples, kind):
     """Pehlevan, Hu and Chklovskii 2015: the minimum of Eq. 12 is the projection on the principal subspace."""
@@ -774,6 +781,7 @@ def test_sm_learns_motion_from_one_way_motion_because_it_does_not_centre(make_no
     assert abs(cosine(component, np.linalg.svd(chi.dense(), full_matrices=False)[2][0])) > 0.98
 
 
+@pytest.mark.case("B29")
 def test_sign_of_components_is_that_of_their_largest_entry(make_samples):
     for seed in range(5):
         components = SimilarityMatching(3).fit(make_samples("rank 1", seed=seed)[0]).components_

@@ -226,6 +226,7 @@ def test_single_precision_is_enough_for_slow_filters_of_fast_frames(step, dt):
 # Errors
 
 
+@pytest.mark.case("B42")
 @pytest.mark.parametrize(("tau", "frames"), [(0.005, "0.5"), (0.015, "1.5"), (0.0101, "1.01")])
 def test_a_delay_is_a_whole_number_of_frames(tau, frames):
     with pytest.raises(ValueError, match=f"is {frames} frames of 0.01 s; expected a whole number, 1 or more"):
@@ -243,6 +244,7 @@ def test_latency_adds_up_pure_delays():
     assert latency((), DT) == 0
 
 
+@pytest.mark.case("B42")
 @pytest.mark.parametrize("step", [LowPass, HighPass, Gamma, GammaSlope, Delay])
 @pytest.mark.parametrize("tau", [0.0, -1.0, np.inf, np.nan])
 def test_times_are_positive_and_finite(step, tau):

@@ -342,12 +342,14 @@ def test_an_array_keeps_its_values_and_is_never_handed_out(scale):
     np.testing.assert_array_equal(array, before)
 
 
+@pytest.mark.case("B24")
 def test_two_dimensional_arrays_are_flat_frames():
     movie = open_movie([[1, 2, 3], [4, 5, 6]])
     assert movie.shape == (3,)
     np.testing.assert_array_equal(list(movie), [[1, 2, 3], [4, 5, 6]])
 
 
+@pytest.mark.case("B24")
 def test_named_dimensions_are_put_time_first():
     xarray = pytest.importorskip("xarray")
     array = waves(3)

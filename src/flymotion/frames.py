@@ -7,15 +7,17 @@ uses *pairs* of consecutive frames, ``x_t`` and ``x_{t+1}`` of Bahroun et al. 20
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.models.packing import Given, Packed, packed
 
-__all__ = ["FramePairs", "as_frames", "pair_up", "random_patches"]
+__all__ = ["FramePairs", "as_frames", "in_order", "pair_up", "random_patches"]
 
 
 def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
@@ -47,7 +49,7 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     """
     if np.ma.isMaskedArray(movie):
         raise ValueError(f"{name} is a masked array; fill it or drop the masked frames first")
-    array = np.asarray(_time_first(movie))
+    array = np.asarray(in_order(movie))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers of one shape a frame")
     if array.ndim < 2 or 0 in array.shape[1:]:
@@ -64,17 +66,27 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     return array
 
 
-def _time_first(movie: Any) -> Any:
+def in_order(movie: Any, *, others_first: bool = False) -> Any:
+    """Return a movie whose dimensions have names time first, then ``y``, then ``x``, as :func:`as_frames` does.
+
+    Parameters
+    ----------
+    movie : array-like
+        One without names is passed on.
+    others_first : bool
+        Whether dimensions of other names come before the time, as those of movies side by side do, or last.
+    """
     dims = getattr(movie, "dims", None)
     if dims is None or not hasattr(movie, "transpose"):
         return movie
     order = [d for names in (("time", "t", "frame"), ("y", "row"), ("x", "column")) for d in names if d in dims]
-    return movie.transpose(*order, *(d for d in dims if d not in order))
+    others = [d for d in dims if d not in order]
+    return movie.transpose(*(others + order if others_first else order + others))
 
 
 @dataclass(frozen=True)
 class FramePairs:
-    """Pairs of consecutive frames, with the true motion where it is known.
+    """Pairs of consecutive frames, with the true motion, and the eye that saw them, where these are known.
 
     Parameters
     ----------
@@ -84,6 +96,14 @@ class FramePairs:
         True motion, e.g. of the image content, (x right, y down) [pixels per frame].
     names : sequence of (str, str), optional
         What motion along each parameter is called, when positive and when negative.
+    eye : Eye, optional
+        Whose frames they are: where their pixels look, and through what optics. Frames of a hexagon have the shape of
+        those of a line, and only the eye tells which they are.
+
+    Raises
+    ------
+    ValueError
+        Frames, motions, names or an eye that do not fit each other.
 
     Examples
     --------
@@ -97,6 +117,9 @@ class FramePairs:
     after: np.ndarray
     motion: np.ndarray | None = None
     names: Sequence[tuple[str, str]] | None = None
+    eye: Any = None
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         for field in ("before", "after"):
@@ -114,6 +137,8 @@ class FramePairs:
                 raise ValueError(f"{len(motion)} motions for {len(self.before)} pairs; expected one each")
         if self.names is not None and (self.motion is None or len(self.names) != self.motion.shape[1]):
             raise ValueError(f"{len(self.names)} names for motions of another number of parameters")
+        if self.eye is not None and math.prod(self.eye.shape) != self.n_pixels:
+            raise ValueError(f"frames have shape {self.pixels}, and the eye {self.eye.shape}; expected as many pixels")
 
     def __len__(self) -> int:
         return len(self.before)
@@ -126,6 +151,11 @@ class FramePairs:
         return replace(self, before=self.before[rows], after=self.after[rows], motion=motion)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """``(n_pairs, *pixels)``; with it the folds of scikit-learn split pairs, which no longer depend on order."""
+        return self.before.shape
+
+    @property
     def pixels(self) -> tuple[int, ...]:
         """Shape of one frame."""
         return self.before.shape[1:]
@@ -136,12 +166,23 @@ class FramePairs:
         return int(np.prod(self.pixels))
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> FramePairs:
-        """Apply one function of ``(n_pairs, *pixels)`` to both frames of each pair."""
-        return replace(self, before=function(self.before), after=function(self.after))
+        """Apply one function of ``(n_pairs, *pixels)`` to both frames of each pair; see :meth:`with_frames`."""
+        return self.with_frames(function(self.before), function(self.after))
+
+    def with_frames(self, before: np.ndarray, after: np.ndarray) -> FramePairs:
+        """Return the same pairs seen otherwise; frames of another number of pixels are no longer those of the eye."""
+        kept = self.eye if math.prod(np.shape(before)[1:]) == self.n_pixels else None
+        return replace(self, before=before, after=after, eye=kept)
 
     def flat(self) -> FramePairs:
         """Return the same pairs with each frame as a vector of ``n_pixels``."""
         return self.map(lambda frames: frames.reshape(len(frames), self.n_pixels))
+
+    def as_seen(self) -> FramePairs:
+        """Return the same pairs with each frame in the shape that its eye gives it, if it is known."""
+        if self.eye is None or self.eye.shape == self.pixels:
+            return self
+        return self.map(lambda frames: frames.reshape(len(frames), *self.eye.shape))
 
     def reversed(self) -> FramePairs:
         """Return the pairs with time running backwards."""
@@ -168,18 +209,28 @@ class FramePairs:
 
     @staticmethod
     def concatenate(parts: Sequence[FramePairs]) -> FramePairs:
-        """Join pairs end to end."""
+        """Join pairs end to end: with their motion where all have it; pairs without an eye are of the eye of others.
+
+        Raises
+        ------
+        ValueError
+            Pairs of different eyes.
+        """
         motions = [p.motion for p in parts if p.motion is not None]
         known = len(motions) == len(parts)
+        eyes = [p.eye for p in parts if p.eye is not None]
+        if other := [eye for eye in eyes if eye != eyes[0]]:
+            raise ValueError(f"pairs of {eyes[0]} and of {other[0]}; expected those of one eye")
         return FramePairs(
             np.concatenate([p.before for p in parts]),
             np.concatenate([p.after for p in parts]),
             np.concatenate(motions) if known else None,
             parts[0].names if known and all(p.names == parts[0].names for p in parts) else None,
+            eyes[0] if eyes else None,
         )
 
 
-def pair_up(movie: Any, *, cuts: Sequence[int] = ()) -> FramePairs:
+def pair_up(movie: Any, *, cuts: Sequence[int] = (), eye: Any = None) -> FramePairs:
     """Pair each frame of a movie with the next one.
 
     Parameters
@@ -188,6 +239,8 @@ def pair_up(movie: Any, *, cuts: Sequence[int] = ()) -> FramePairs:
         Consecutive frames.
     cuts : sequence of int
         Numbers of the frames that begin a new clip: no pair joins such a frame to the one before.
+    eye : Eye, optional
+        Whose frames they are.
 
     Returns
     -------
@@ -197,13 +250,13 @@ def pair_up(movie: Any, *, cuts: Sequence[int] = ()) -> FramePairs:
     Raises
     ------
     ValueError
-        Fewer than two frames.
+        Fewer than two frames, or frames that are not the eye's.
     """
     frames = as_frames(movie)
     if len(frames) < 2:
         raise ValueError(f"the movie has {len(frames)} frame(s); expected at least 2 to make a pair")
     keep = np.setdiff1d(np.arange(len(frames) - 1), np.asarray(cuts, dtype=int) - 1)
-    return FramePairs(frames[keep], frames[keep + 1])
+    return FramePairs(frames[keep], frames[keep + 1], eye=eye)
 
 
 def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, seed: int, first: int = 0) -> FramePairs:
@@ -228,13 +281,15 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
     Returns
     -------
     FramePairs
-        ``len(pairs) * per_pair`` pairs of patches, those of one pair together.
+        ``len(pairs) * per_pair`` pairs of patches, those of one pair together, each as the eye's part of this size sees
+        it, :meth:`flymotion.world.eyes.Grid.part`.
 
     Raises
     ------
     ValueError
         Frames that are not images or smaller than a patch.
     """
+    pairs = pairs.as_seen()
     if len(pairs.pixels) != 2 or any(f < s for f, s in zip(pairs.pixels, size, strict=True)):
         raise ValueError(f"frames of shape {pairs.pixels} hold no patch of {size[0]} x {size[1]} pixels")
     room = np.subtract(pairs.pixels, size) + 1
@@ -249,4 +304,5 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
         return windows[which, corners[:, 0], corners[:, 1]]
 
     motion = None if pairs.motion is None else pairs.motion[which]
-    return replace(pairs, before=cut(pairs.before), after=cut(pairs.after), motion=motion)
+    eye = None if pairs.eye is None else pairs.eye.part(*size)
+    return replace(pairs, before=cut(pairs.before), after=cut(pairs.after), motion=motion, eye=eye)

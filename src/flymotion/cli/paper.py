@@ -71,5 +71,10 @@ def _print_rows(rows: Sequence[Claim]) -> None:
 def _bound(claim: Claim) -> str:
     if claim.least is None:
         return ""
-    least = claim.least if isinstance(claim.least, list | tuple) else [claim.least]
-    return f"{claim.relation} {' .. '.join(figure(x) for x in least)}"
+    if not isinstance(claim.least, list | tuple):
+        return f"{claim.relation} {figure(claim.least)}"
+    low, high = claim.least
+    if low == high:
+        return f"= {figure(low)}"
+    shown = figure if figure(low) != figure(high) else "{:.10g}".format
+    return f"{claim.relation} {shown(low)} .. {shown(high)}"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.field import Field, MotionField
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
 from flymotion.generators import Generators
@@ -59,6 +60,9 @@ class Detection(NamedTuple):
     motion: GlobalMotion
     responses: np.ndarray
 
+    def __repr__(self) -> str:
+        return in_brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Detecting:
@@ -80,6 +84,8 @@ class Detecting:
     field: MotionField
     view_scale: int | None
     scale: int
+
+    __repr__ = in_brief
 
     @property
     def angles(self) -> np.ndarray:
@@ -229,7 +235,8 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators,
     detectors = learner.generators_
     shape = detectors.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
+        what = f"{shape} pixels" if learner.eye_ is None else detectors.eye
+        raise ModelError(f"{name}: has detectors of {what}; expected square patches of frames")
     if len(detectors) < 3 or learner.motions_ != TRANSLATIONS:
         raise ModelError(
             f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"

@@ -25,6 +25,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detecting.detection import Detecting, Detection
 
 __all__ = ["MotionTable", "Trace", "read_trace"]
@@ -99,6 +100,9 @@ class Trace(NamedTuple):
     looming: np.ndarray
     support: np.ndarray
     responses: np.ndarray
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:

@@ -14,14 +14,16 @@ from flymotion.detectors.correlators import (
     shared_non_delay_t5,
     three_pixel,
 )
-from flymotion.detectors.detector import Detector, Stream, Taps, along
+from flymotion.detectors.detector import Detector, Stream, along
 from flymotion.detectors.from_learners import learned, of_learner
 from flymotion.detectors.functions import FunctionDetector, as_detector, rectified
 from flymotion.detectors.linear import linear_nonlinear, motion_energy
 from flymotion.detectors.suppression import barlow_levick, haag, hr_bl_hybrid
+from flymotion.detectors.taps_on_lattices import LATTICE_TOLERANCE, Taps
 
 __all__ = [
     "DETECTORS",
+    "LATTICE_TOLERANCE",
     "Detector",
     "FunctionDetector",
     "Stream",

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.detector import Detector, along
+from flymotion.detectors.taps_on_lattices import Taps
 from flymotion.detectors.temporal import Chain, Gamma, GammaSlope, LowPass, Rectify
 
 __all__ = ["conductance", "gruntman"]

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.detector import Detector, along
+from flymotion.detectors.taps_on_lattices import Taps
 from flymotion.detectors.temporal import Chain, Delay, Gamma, GammaSlope, LowPass, Rectify, Step
 
 __all__ = [

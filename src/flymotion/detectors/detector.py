@@ -18,55 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.detectors.taps_on_lattices import tapped
+from flymotion.brevity import in_brief
+from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
-from flymotion.frames import as_frames
+from flymotion.frames import as_frames, in_order
 from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
-__all__ = ["Detector", "Stream", "Taps", "along"]
+__all__ = ["Detector", "Stream", "along"]
 
 
 def along(low: int, high: int) -> np.ndarray:
     """Return displacements in a row along the preferred direction, from ``low`` to ``high``, shape (n_taps, 2)."""
     offsets = np.arange(low, high + 1)
     return np.stack([offsets, np.zeros(len(offsets))], axis=1)
-
-
-class Taps:
-    """The arms' signals where one direction's taps are.
-
-    Parameters
-    ----------
-    arms : mapping of str to ndarray, shape (..., n_frames, n_pixels)
-        Filtered signals.
-    pixels : ndarray of int, shape (n_positions, n_taps)
-        Where the taps are.
-    first : int
-        Offset of the first tap along the preferred direction.
-    dt : float
-        Time between frames [s].
-    """
-
-    def __init__(self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, first: int, dt: float) -> None:
-        self._arms, self._pixels, self._first, self.dt = arms, pixels, first, dt
-
-    def __call__(self, arm: str, offset: int = 0) -> np.ndarray:
-        """Return an arm at one offset along the preferred direction, shape (..., n_frames, n_positions).
-
-        Raises
-        ------
-        ValueError
-            An offset at which there is no tap.
-        """
-        taps = range(self._first, self._first + self._pixels.shape[1])
-        if offset not in taps:
-            raise ValueError(f"the offset is {offset}; expected one of the taps, {taps[0]} to {taps[-1]}")
-        return self._arms[arm][..., self._pixels[:, int(offset) - self._first]]
-
-    def all(self, arm: str) -> np.ndarray:
-        """Return an arm at all taps, shape (..., n_frames, n_positions, n_taps)."""
-        return self._arms[arm][..., self._pixels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +44,7 @@ class Detector:
         Temporal filters that make each arm's signal from a photoreceptor's.
     displacements : array, shape (n_taps, 2)
         Where the taps are about a position (x right, y down) for motion to the right [pixel spacings]; :func:`along`.
+        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`.
     combine : callable
         Formula: takes :class:`Taps`, returns responses, shape (..., n_frames, n_positions) or, of a detector that has
         units of several directions itself, (..., n_frames, n_positions, n_units).
@@ -126,6 +92,8 @@ class Detector:
     unit: str = ""
     directions: tuple[float, ...] = ()
     name: str = ""
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
@@ -186,6 +154,7 @@ class Detector:
             A movie, or what was before it, that does not fit the eye or is not finite, a direction in which the eye has
             no pixels, an eye too small, a delay that is no whole number of frames or longer than the movie.
         """
+        movie = in_order(movie, others_first=True)
         eye = as_eye(as_frames(movie).shape[1:] if eye is None else eye)
         responses = self.stream(dt, eye=eye, direction=direction, before=before).push(movie)
         n_frames, needed = np.shape(movie)[-1 - len(eye.shape)], max(latency(chain, dt) for chain in self.arms.values())
@@ -235,6 +204,8 @@ class Stream:
     _beside: tuple[int, ...] = field(init=False, repr=False, default=())
     _seen: int = field(init=False, repr=False, default=0)
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         if self.before is not None:
             _check_before(self.before, self.eye)
@@ -258,9 +229,9 @@ class Stream:
             )
         done: dict[Chain, np.ndarray] = {(): frames}
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
-        first = round(float(self.detector.displacements[0, 0]))
         self._seen += frames.shape[-2]
-        each = [self._combined(Taps(arms, pixels, first, self.dt), frames, len(pixels)) for pixels in self._taps]
+        where = self.detector.displacements
+        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels in self._taps]
         if np.ndim(self.direction) == 0:
             return each[0]
         return np.stack(each, axis=frames.ndim)
@@ -338,8 +309,8 @@ def _check_before(before: Any, eye: Eye) -> None:
 
 def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     """Return frames, the first of this number, as floats, finite, with one axis of pixels."""
-    shape = np.shape(movie)
-    ndim = len(eye.shape)
+    movie = np.asarray(in_order(movie, others_first=True))
+    shape, ndim = movie.shape, len(eye.shape)
     if len(shape) <= ndim or shape[-ndim:] != eye.shape:
         raise ValueError(f"the movie has shape {shape}; expected (..., n_frames, {', '.join(map(str, eye.shape))})")
     *beside, n_frames = shape[:-ndim]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.detectors.detector import Detector, Taps
+from flymotion.detectors.detector import Detector
+from flymotion.detectors.taps_on_lattices import Taps
 from flymotion.detectors.temporal import LowPass, Step
 from flymotion.generators import Generators
 from flymotion.similarity.features import FEATURES, check_feature
 from flymotion.video.viewing import OPTICS
+from flymotion.world.eyes import acceptance_sigma
 
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
@@ -22,8 +24,8 @@ __all__ = ["learned", "of_learner"]
 SPACING, ACCEPTANCE = 5.0, 5.7
 """Of a fly's eye [deg]."""
 
-ACCEPTANCE_IN_PIXELS = math.sqrt(8 * math.log(2) * (OPTICS**2 + 1 / 12))
-"""Full width at half maximum of what a pixel of a video looks at: the mean over its area, blurred by the optics."""
+SIGMA_OF_VIDEO = math.hypot(OPTICS, 12**-0.5)
+"""Standard deviation of what a pixel of a video looks at: the mean over its area, blurred by the optics [pixels]."""
 
 
 def learned(
@@ -40,7 +42,9 @@ def learned(
     .. math:: R_k = \langle A_k, \chi(f, g) \rangle, \quad \text{for the paper's feature } (g - f)' A_k f
 
     over the patch that they were learned on, in pixels that are not whitened; f is the delayed signal, the frame before
-    to the learner, and g the fast one, the frame after.
+    to the learner, and g the fast one, the frame after. Preferred directions are those of the filters' shape,
+    :meth:`flymotion.generators.Generators.directions`; gratings are preferred in the same to 0.3 degrees where filters
+    are learned from video, and to 9 degrees where from photographs.
 
     Parameters
     ----------
@@ -82,8 +86,10 @@ def learned(
 def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     """Return what a learner learned as a detector, as far as the learner tells what :func:`learned` asks for.
 
-    The feature is the learner's. Of a video it saw frames through optics that are wide for their pixels; in the eye of
-    a fly these are its acceptance functions, so that pixels are 3.2 degrees apart. Otherwise they are 5 degrees apart.
+    The feature is the learner's. Its eye is one of pixels, whose acceptance functions are so many pixels wide: those of
+    the eye that the pairs came with, or of a pixel of a video as it was looked at. A fly's are 5.7 degrees wide, and so
+    this tells how far apart pixels are: 5.1 degrees of an eye as by default, 3.2 of a video. Of frames without an eye,
+    or one that sees points, they are 5 degrees apart.
 
     Parameters
     ----------
@@ -97,8 +103,11 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     ValueError
         As of :func:`learned`.
     """
-    seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
-    return learned(learner.generators_, **{"feature": learner.feature_} | seen | options)
+    eye = learner.eye_
+    sigma = SIGMA_OF_VIDEO if learner.scale_ is not None else 0.0 if eye is None else eye.sigma
+    spacing = acceptance_sigma(ACCEPTANCE) / sigma if sigma > 0 else SPACING
+    of_it: dict[str, Any] = {"feature": learner.feature_, "spacing": spacing}
+    return learned(learner.generators_, **of_it | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:

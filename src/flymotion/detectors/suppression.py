@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.detectors.detector import Detector, Taps, along
+from flymotion.detectors.detector import Detector, along
+from flymotion.detectors.taps_on_lattices import Taps
 from flymotion.detectors.temporal import Chain, Delay, HighPass, LowPass, Rectify, Step, start
 
 __all__ = ["barlow_levick", "haag", "hr_bl_hybrid"]

@@ -1,13 +1,78 @@
-"""Which pixels of an eye a detector's taps are at."""
+"""Which pixels of an eye a detector's taps are at, and what is there."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye
 
-__all__ = ["tapped"]
+__all__ = ["LATTICE_TOLERANCE", "Taps", "tapped"]
+
+LATTICE_TOLERANCE = 1e-3
+"""How far a tap may be from the pixel that it is taken to be at: displacements may be written in four digits, 0.866 for
+the half of the square root of 3 [pixel spacings]."""
+
+BETWEEN = 0.75
+"""Nothing inside a lattice is farther than this from its nearest pixel [pixel spacings]; the middle of a square is
+0.71."""
+
+
+class Taps:
+    """The arms' signals where one direction's taps are.
+
+    Parameters
+    ----------
+    arms : mapping of str to ndarray, shape (..., n_frames, n_pixels)
+        Filtered signals.
+    pixels : ndarray of int, shape (n_positions, n_taps)
+        Where the taps are.
+    displacements : ndarray, shape (n_taps, 2)
+        Where they are about a position, for motion to the right [pixel spacings].
+    dt : float
+        Time between frames [s].
+    """
+
+    def __init__(
+        self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, displacements: np.ndarray, dt: float
+    ) -> None:
+        self._arms, self._pixels, self._displacements, self.dt = arms, pixels, displacements, dt
+
+    def __call__(self, arm: str, offset: float = 0) -> np.ndarray:
+        """Return an arm at one displacement along the preferred direction, shape (..., n_frames, n_positions).
+
+        Parameters
+        ----------
+        arm : str
+            Its name.
+        offset : float
+            Of the tap at ``(offset, 0)`` [pixel spacings], in whatever order the detector's taps are.
+
+        Raises
+        ------
+        ValueError
+            An offset at which there is no tap.
+        """
+        x, y = self._displacements.T
+        here = np.flatnonzero((np.abs(x - offset) <= LATTICE_TOLERANCE) & (np.abs(y) <= LATTICE_TOLERANCE))
+        if not here.size:
+            raise ValueError(f"the offset is {offset}; expected one of the taps{self._along}")
+        return self._arms[arm][..., self._pixels[:, here[0]]]
+
+    @property
+    def _along(self) -> str:
+        """Which taps are along the preferred direction, in words."""
+        x, y = self._displacements.T
+        aside = np.abs(y) > LATTICE_TOLERANCE
+        listed = ", ".join(f"{offset:.4g}" for offset in np.unique(x[~aside])) or "none"
+        others = f", and {aside.sum()} are off that axis, where all(arm) finds them" if aside.any() else ""
+        return f" along the preferred direction, which are at {listed}{others}"
+
+    def all(self, arm: str) -> np.ndarray:
+        """Return an arm at all taps, in the order of the displacements, shape (..., n_frames, n_positions, n_taps)."""
+        return self._arms[arm][..., self._pixels]
 
 
 def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -19,6 +84,11 @@ def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple
         Pixels about which all taps of all directions are inside the eye.
     taps : list of ndarray of int, shape (n_positions, n_taps)
         One entry a direction.
+
+    Raises
+    ------
+    ValueError
+        Directions that are not finite, a spherical eye, or taps that have no place in the eye; says which, and why.
     """
     from scipy.spatial import cKDTree
 
@@ -33,18 +103,33 @@ def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple
     for direction in directions:
         x, y = unit_vector(float(direction))
         turned = displacements @ np.array([[x, y], [-y, x]])
-        seen = np.linalg.norm(turned[:, ndim:], axis=1) < 1e-6  # a line sees nothing off it
-        near, pixels = tree.query(places[:, None] + turned[:, :ndim], distance_upper_bound=1e-6)
+        seen = np.linalg.norm(turned[:, ndim:], axis=1) <= LATTICE_TOLERANCE  # a line sees nothing off it
+        near, pixels = tree.query(places[:, None] + turned[:, :ndim], distance_upper_bound=LATTICE_TOLERANCE)
         whole &= (np.isfinite(near) & seen).all(axis=1)
         if not whole.any():
+            far = tree.query(places[:, None] + turned[:, :ndim])[0].min(axis=0)
             raise ValueError(
                 f"an eye of {eye.shape} pixels has no place for the detector's {len(displacements)} taps along "
-                f"direction {direction:g} deg; expected a larger eye, or a direction of its lattice: "
-                f"{_lattice(eye)} deg"
+                f"direction {direction:g} deg, as {_misplaced(displacements, seen, far)}; expected a larger eye, or a "
+                f"direction of its lattice: {_lattice(eye)} deg"
             )
         found.append(pixels)
     positions = np.flatnonzero(whole)
     return positions, [pixels[positions] for pixels in found]
+
+
+def _misplaced(displacements: np.ndarray, seen: np.ndarray, far: np.ndarray) -> str:
+    """Return which tap matches no pixel, and why: ``far`` is how near to one it comes, of all positions."""
+    off, beyond = far > LATTICE_TOLERANCE, far > BETWEEN
+    for wrong, why in (
+        (~seen, "is off the line of its pixels"),
+        (off & ~beyond, "is {far:.2g} pixel spacings off its lattice"),
+        (beyond, "is beyond its border wherever the others are"),
+    ):
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            return f"the tap at ({displacements[k, 0]:.4g}, {displacements[k, 1]:.4g}) " + why.format(far=far[k])
+    return "about no pixel all of them are inside"
 
 
 def _lattice(eye: Eye) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.stream import FieldStream
+from flymotion.frames import in_order
 from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
@@ -91,6 +93,8 @@ class MotionField:
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.outputs) - set(OUTPUTS)):
             raise ValueError(f"unknown outputs {unknown}; expected some of {OUTPUTS}")
@@ -108,7 +112,7 @@ class MotionField:
 
     @property
     def angles(self) -> np.ndarray:
-        """Preferred directions of the responses [deg]: 0 = right, 90 = up."""
+        """Preferred directions of the responses [deg]: 0 = right, 90 = up; those of learned ones by their shape."""
         return np.arange(4) * 90.0 if self.detectors is None else self.detectors.in_pixels().directions()
 
     def first_scale(self, shape: tuple[int, int]) -> int:
@@ -135,6 +139,7 @@ class MotionField:
         ValueError
             Fewer than two frames, or frames that :meth:`FieldStream.step` does not take.
         """
+        movie = in_order(movie)
         if len(movie) < 2:
             raise ValueError(f"the movie has {len(movie)} frame(s); expected at least 2 to make a pair")
         stream = self.stream()

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
+
 __all__ = ["OUTPUTS", "Field", "mean_velocity", "preferred_directions"]
 
 OUTPUTS = ("directions", "opponent", "velocity", "confidence")
@@ -34,6 +36,9 @@ class Field(NamedTuple):
     opponent: np.ndarray | None
     velocity: np.ndarray | None
     confidence: np.ndarray | None
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 def mean_velocity(field: Field, average: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

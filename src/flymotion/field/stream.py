@@ -12,6 +12,7 @@ from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, halve, slope_power, velocity_band
+from flymotion.frames import in_order
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField
@@ -188,7 +189,7 @@ def _halved(finer: np.ndarray, coarser: np.ndarray) -> None:
 
 def _image(frame: Any) -> np.ndarray:
     """Check a frame and return it as uint8 or float32."""
-    frame = np.asarray(frame)
+    frame = np.asarray(in_order(frame))
     if frame.dtype.kind not in "biuf":
         raise TypeError(f"the frame has dtype {frame.dtype}; expected real numbers")
     if frame.ndim != 2 or min(frame.shape) < 3:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames
 from flymotion.generators.analytic import interior
 from flymotion.models.packing import Given, Packed, packed
-from flymotion.world.eyes import as_eye
+from flymotion.world.eyes import as_eye, same_places
 from flymotion.world.kinds_of_eyes import unpack_eye
 
 __all__ = ["Operators"]
@@ -50,6 +51,8 @@ class Operators:
     operators: np.ndarray
     eye: Any
     mean: Any = 0.0
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", np.asarray(self.operators, dtype=float))
@@ -149,7 +152,14 @@ class Operators:
         -------
         ndarray, shape (n_pairs, n_parameters)
             In the units of the operators; 0 for frames that say nothing.
+
+        Raises
+        ------
+        ValueError
+            Also for pairs of an eye whose pixels are elsewhere, here and wherever pairs are taken.
         """
+        if pairs.eye is not None and not same_places(pairs.eye, self.eye):
+            raise ValueError(f"the pairs are of {pairs.eye}, and the operators for frames of {self.eye}")
         return np.concatenate(
             [np.zeros((0, len(self)))]
             + [self._estimate(pairs[start : start + BLOCK], ridge, weights) for start in range(0, len(pairs), BLOCK)]
@@ -188,7 +198,9 @@ class Operators:
             for _ in range(n_iterations):
                 part = pairs[active]
                 half = theta[active] / 2
-                met = FramePairs(self.transform(part.before, half), self.transform(part.after, -half))  # Eqs. 20, 21
+                met = part.with_frames(
+                    self.transform(part.before, half), self.transform(part.after, -half)
+                )  # Eqs. 20, 21
                 left = self.estimate(met, weights=window)
                 theta[active] += left
                 size = np.linalg.norm(theta[active], axis=1)

@@ -25,6 +25,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames, random_patches
 from flymotion.learner.intake import MOST_PATCHES, Pairing
 from flymotion.learner.probing import N_KEPT
@@ -75,6 +76,8 @@ class Survey:
     scale: int
     contrast: float
     last: np.ndarray
+
+    __repr__ = in_brief
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the survey of again; a contrast that is not known as None."""
@@ -226,6 +229,8 @@ class PatchStream:
     n_chosen: int = 0
     held_out: list[np.ndarray] = field(default_factory=list)
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         self.pairing.scale = self.survey.scale
 
@@ -323,6 +328,8 @@ class Pool:
     seed: int = 0
     gathered: list[FramePairs] = field(default_factory=list)
     n_shown: int = 0
+
+    __repr__ = in_brief
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the pool of again."""

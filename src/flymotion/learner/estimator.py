@@ -25,6 +25,7 @@ from flymotion.learner.starting import first_state, parameters
 from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.world.eyes import Eye
 
 __all__ = ["MotionLearner"]
 
@@ -68,7 +69,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     ways_ : ndarray, shape (n_components, n_parameters)
         The motion that each detector prefers, a unit vector: (x right, y down) for movies.
     directions_ : ndarray, shape (n_components,)
-        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations.
+        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations. By its
+        responses to known shifts of frames as were seen; what the shape of its filter says,
+        ``generators_.directions()``, is the direction that detectors are turned by, and within about 5 degrees of it.
     gain_ : ndarray, shape (n_components,)
         Mean response to content moving that way, per pixel per frame.
     direction_accuracy_ : float
@@ -80,6 +83,8 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Names of the motion along each parameter, when positive and when negative.
     generators_ : Generators
         What was learned, on whitened frames; ``generators_.in_pixels()`` for raw ones.
+    eye_ : Eye or None
+        Whose frames these were, where pairs came that know theirs; ``generators_.eye`` is what sees a patch of them.
     scale_ : int or None
         What ``transform`` and ``predict`` reduce frames by, where it was learned from video: of several that of the
         first.
@@ -232,7 +237,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Frames that are not finite or of another size than before; the state is as it was.
+            Frames that are not finite, of another size than before, or pairs of another eye; the state is as it was.
         """
         if not hasattr(self, "_state"):
             self._state = first_state(self)
@@ -286,7 +291,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         NotFittedError
             Before the warm-up is complete.
         ValueError
-            Frames that are not finite, or hold no patch of the size learned on.
+            Frames that are not finite, or hold no patch of the size learned on; pairs of another eye.
         """
         return self._ready.responses(movie)
 
@@ -401,6 +406,11 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     def feature_(self) -> str:
         """The product feature."""
         return self._begun.feature
+
+    @property
+    def eye_(self) -> Eye | None:
+        """Whose frames were seen; None where they came without."""
+        return self._begun.vision.eye
 
     @property
     def scale_(self) -> int | None:

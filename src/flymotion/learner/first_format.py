@@ -80,7 +80,7 @@ def _warm_up(n_pixels: int | None, warm_up: int) -> int | None:
 
 
 def _plain(header: Any, old: Arrays, numbers: Any, seen_through: Any, n_pairs: int) -> tuple[dict[str, Any], Arrays]:
-    numbers |= {name: seen_through[name] for name in PLAIN} | {"n_pairs": n_pairs, "pairing": {}}
+    numbers |= {name: seen_through[name] for name in PLAIN} | {"n_pairs": n_pairs, "pairing": {}, "eye": None}
     arrays = {"kept": old.pop("kept")}
     if 0 in arrays["kept"].shape:
         arrays.pop("kept")

@@ -8,11 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.video.viewing import view
+from flymotion.world.eyes import Eye, Grid
 
-__all__ = ["BATCH", "BATCH_PIXELS", "MOST_PATCHES", "Pairing", "batches", "is_corpus", "shown", "tiles"]
+__all__ = [
+    "BATCH",
+    "BATCH_PIXELS",
+    "MOST_PATCHES",
+    "Pairing",
+    "batches",
+    "check_same_eye",
+    "is_corpus",
+    "part_of",
+    "shown",
+    "tiles",
+]
 
 BATCH = 16
 """Frames read from a stream at a time."""
@@ -25,6 +38,25 @@ MOST_PATCHES = 2**20
 
 MOST_TILES = 1000
 """About as many tiles as stand for a large frame."""
+
+
+def check_same_eye(of_learner: Any, of_pairs: Any) -> None:
+    """Refuse pairs of another eye than a learner has seen; what does not know its eye is of the learner's.
+
+    Raises
+    ------
+    ValueError
+        Two eyes that look elsewhere, or through other optics.
+    """
+    if of_learner is not None and of_pairs is not None and of_learner != of_pairs:
+        raise ValueError(
+            f"the pairs are of {of_pairs}, and this learner has seen those of {of_learner}; expected these"
+        )
+
+
+def part_of(eye: Eye | None, shape: tuple[int, ...]) -> Eye | None:
+    """Return the part of an eye that sees patches of this shape: the eye itself, but for those of larger grids."""
+    return eye.part(*shape) if isinstance(eye, Grid) and len(shape) == 2 else eye
 
 
 def is_corpus(movie: Any) -> bool:
@@ -82,6 +114,8 @@ class Pairing:
     scale: int | None = None
     last: np.ndarray | None = None
 
+    __repr__ = in_brief
+
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the pairing of again."""
         return packed({}, {"last": self.last})
@@ -133,6 +167,7 @@ def tiles(movie: Any, shape: tuple[int, ...], scale: int | None) -> Iterator[tup
 
 
 def _tiled(pairs: FramePairs, shape: tuple[int, ...]) -> FramePairs:
+    pairs = pairs.as_seen()
     if pairs.pixels == shape:
         return pairs
     if not len(pairs.pixels) == len(shape) == 2 or any(np.less(pairs.pixels, shape)):

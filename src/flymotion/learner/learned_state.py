@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
-from flymotion.learner.intake import tiles
+from flymotion.learner.intake import check_same_eye, part_of, tiles
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.probing import Probe, accuracy, probes, read_out
 from flymotion.learner.seen import Seen
@@ -71,6 +72,8 @@ class LearnedState:
     seen: Seen = field(default_factory=Seen)
     n_patches: int = 0
     _meaning: Meaning | None = None
+
+    __repr__ = in_brief
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
@@ -182,24 +185,35 @@ class LearnedState:
     def generators(self) -> Generators:
         """The learned operators, on whitened frames."""
         assert self.vision.whitening is not None
-        return Generators(self.network.generators_, self.vision.patch_shape, self.vision.whitening.matrix_)
+        eye = self.vision.patch_eye or self.vision.patch_shape
+        return Generators(self.network.generators_, eye, self.vision.whitening.matrix_)
 
     @property
     def motions(self) -> tuple[tuple[str, str], ...]:
         """Names of the motion along each parameter, when positive and when negative; known without probing."""
         known = self.seen.known
         if known is None:
-            return TRANSLATIONS[: len(self.vision.patch_shape)]
+            return TRANSLATIONS[: self._ndim] if self._is_flat else ()
         if known.names:
             return tuple((positive, negative) for positive, negative in known.names)
         assert known.motion is not None
         n = known.motion.shape[1]
-        return TRANSLATIONS[:n] if n <= len(TRANSLATIONS) else tuple((f"+{i}", f"-{i}") for i in range(n))
+        translates = self._is_flat and n <= len(TRANSLATIONS)
+        return TRANSLATIONS[:n] if translates else tuple((f"+{i}", f"-{i}") for i in range(n))
+
+    @property
+    def _ndim(self) -> int:
+        eye = self.vision.patch_eye
+        return len(self.vision.patch_shape) if eye is None else eye.positions.shape[1]
+
+    @property
+    def _is_flat(self) -> bool:
+        return self._ndim < 3
 
     @property
     def tells_directions(self) -> bool:
-        """Whether the motions are translations."""
-        return self.motions == TRANSLATIONS[: len(self.motions)]
+        """Whether the motions are translations in the plane; a sphere knows none, whatever its motions are called."""
+        return self._is_flat and self.motions == TRANSLATIONS[: len(self.motions)]
 
     @property
     def directions(self) -> np.ndarray:
@@ -230,8 +244,15 @@ class LearnedState:
 
     @property
     def meaning(self) -> Meaning:
-        """What the outputs mean, found out once after learning."""
+        """What the outputs mean, found out once after learning.
+
+        Raises
+        ------
+        ValueError
+            Nothing to find it out with: no known motion, and frames of which shifts cannot be made.
+        """
         if self._meaning is None:
+            self._check_probes()
             known = probes(self.seen, self.vision.patch_shape, self.seed)
             assert known.motion is not None
             probe = read_out(known, self.network.transform(self.features(known)))
@@ -240,7 +261,17 @@ class LearnedState:
             self._meaning = Meaning(probe, np.linalg.pinv(theta_of_motion).T)
         return self._meaning
 
+    def _check_probes(self) -> None:
+        eye = self.vision.patch_eye
+        if self.seen.known is None and eye is not None and len(eye.shape) != eye.positions.shape[1]:
+            raise ValueError(
+                f"what detectors of {eye} mean is not known: shifts are made of the frames of lines and grids alone; "
+                "expected pairs of frames that know their motion"
+            )
+
     def _tiles(self, movie: Any) -> Any:
+        if isinstance(movie, FramePairs):
+            check_same_eye(self.vision.patch_eye, part_of(movie.eye, self.vision.patch_shape))
         return tiles(movie, self.vision.patch_shape, self.vision.scale)
 
     def _axes(self, ways: np.ndarray) -> np.ndarray:

@@ -14,12 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames, random_patches
-from flymotion.learner.intake import MOST_PATCHES, Pairing, shown
+from flymotion.learner.intake import MOST_PATCHES, Pairing, check_same_eye, part_of, shown
 from flymotion.learner.probing import N_KEPT, N_PROBES
 from flymotion.learner.seen import Seen
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
+from flymotion.world.eyes import Eye
+from flymotion.world.kinds_of_eyes import unpack_eye
 
 __all__ = ["PlainVision"]
 
@@ -47,6 +50,8 @@ class PlainVision:
         Frames, other than those of pairs, and pairs so far.
     pixels : tuple of int or None
         Shape of a frame.
+    eye : Eye or None
+        Whose frames they are, once pairs that know theirs have come; frames that come alone are taken to be of it.
     pairing : Pairing
         The frame that the next one follows.
     waiting : list of FramePairs
@@ -68,12 +73,15 @@ class PlainVision:
     n_frames: int = 0
     n_pairs: int = 0
     pixels: tuple[int, ...] | None = None
+    eye: Eye | None = None
     pairing: Pairing = field(default_factory=Pairing)
     waiting: list[FramePairs] = field(default_factory=list)
     kept: list[np.ndarray] = field(default_factory=list)
     known: FramePairs | None = None
     whitening: ZCAWhitening | None = None
     contrast: ContrastNormalization | None = None
+
+    __repr__ = in_brief
 
     scale = None
 
@@ -92,6 +100,11 @@ class PlainVision:
         """Shape of a patch; that of the frames where these are taken whole."""
         assert self.pixels is not None
         return tuple(min(self.patch, size) for size in self.pixels) if self._cuts_patches else self.pixels
+
+    @property
+    def patch_eye(self) -> Eye | None:
+        """What sees a patch, where the eye is known."""
+        return part_of(self.eye, self.patch_shape)
 
     @property
     def _cuts_patches(self) -> bool:
@@ -126,7 +139,7 @@ class PlainVision:
         Raises
         ------
         ValueError
-            Frames that are not finite or of another size than before; the state is as it was.
+            Frames that are not finite or of another size or eye than before; the state is as it was.
         """
         pairs = self._paired(frames)
         if len(pairs) == 0:
@@ -164,6 +177,7 @@ class PlainVision:
         return packed(
             numbers | {"pixels": None if self.pixels is None else list(self.pixels)},
             {"kept": np.array(self.kept) if self.kept else None},
+            eye=self.eye,
             pairing=self.pairing,
             waiting=FramePairs.concatenate(self.waiting) if self.waiting else None,
             known=self.known,
@@ -190,6 +204,10 @@ class PlainVision:
             given.part(name, optional=name != "pairing")
             for name in ("pairing", "known", "waiting", "whitening", "contrast")
         )
+        eye = given.part("eye", optional=True)
+        vision.eye = None if eye is None else unpack_eye(eye)
+        if vision.eye is not None and vision.eye.shape != vision.pixels:
+            raise given.wrong("eye", f"one of {vision.eye.shape} pixels", f"one of {vision.pixels}")
         if len(vision.pixels) > 2:
             raise given.wrong("pixels", str(vision.pixels), "one or two sizes")
         vision.pairing = Pairing.unpack(pairing, vision.pixels)
@@ -225,19 +243,21 @@ class PlainVision:
 
     def _paired(self, frames: Any) -> FramePairs:
         if isinstance(frames, FramePairs):
-            self._check_pixels(frames.pixels)
+            frames = frames.as_seen()
+            self._check(frames.pixels, frames.eye)
             return frames
         frames = as_frames(frames, name="frames", first=self.n_frames)
-        self._check_pixels(frames.shape[1:])
+        self._check(frames.shape[1:], self.eye)
         self.n_frames += len(frames)
         return self.pairing.pair(frames)
 
-    def _check_pixels(self, pixels: tuple[int, ...]) -> None:
+    def _check(self, pixels: tuple[int, ...], eye: Eye | None) -> None:
         if self.pixels not in (None, pixels):
             raise ValueError(f"frames have shape {pixels}, but this learner has seen frames of {self.pixels}")
         if len(pixels) > 2:
             raise ValueError(f"frames have shape {pixels}; expected (n,) or (height, width)")
-        self.pixels = pixels
+        check_same_eye(self.eye, eye)
+        self.pixels, self.eye = pixels, self.eye if eye is None else eye
 
     def _keep(self, pairs: FramePairs) -> None:
         """Keep what to probe with: pairs of known motion, or some frames, of any split of the stream the same."""

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames
 from flymotion.learner.corpus import GUISES, PatchStream, Pool, Survey, survey
 from flymotion.learner.intake import BATCH, MOST_PATCHES, is_corpus, shown
@@ -107,6 +108,10 @@ class VideoVision:
     whitening: GivenWhitening | None = None
     contrast: ContrastNormalization | None = None
     is_cut: bool = True
+
+    __repr__ = in_brief
+
+    eye = patch_eye = None  # pixels of a camera are taken for those of a grid
 
     @property
     def scale(self) -> int | None:

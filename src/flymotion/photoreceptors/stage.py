@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flymotion.frames import FramePairs
+from flymotion.world.eyes import as_eye, same_places
 
 __all__ = ["EarlyVision", "not_negative"]
 
@@ -43,9 +43,10 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Frames that are empty, not finite or of the wrong shape.
+            Frames that are empty, not finite or of the wrong shape; pairs of another eye than the stage was made for.
         """
         if isinstance(X, FramePairs):
+            self._check_eye(X)
             X = X.flat().before
         self._fit(validate_data(self, X, dtype=[np.float64, np.float32]))
         return self
@@ -57,6 +58,7 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if isinstance(X, FramePairs):
+            self._check_eye(X)
             flat = X.flat()
             before, after = self._transform(
                 *(
@@ -65,8 +67,13 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 )
             )
             shape = X.before.shape if before.shape == flat.before.shape else before.shape
-            return replace(X, before=before.reshape(shape), after=after.reshape(shape))
+            return X.with_frames(before.reshape(shape), after.reshape(shape))
         return self._transform(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))[0]
+
+    def _check_eye(self, pairs: FramePairs) -> None:
+        eye = getattr(self, "eye", None)
+        if eye is not None and pairs.eye is not None and not same_places(as_eye(eye), pairs.eye):
+            raise ValueError(f"the pairs are of {pairs.eye}, and this stage was made for {eye}")
 
     def _fit(self, X: np.ndarray) -> None:
         raise NotImplementedError

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.generators import Generators
 from flymotion.generators.flows import implied_flow, mean_filters
 from flymotion.plots.canvas import (
     add_colour_bar,
@@ -33,8 +34,6 @@ from flymotion.world.eyes import Eye, Hexagon
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from flymotion.generators import Generators
 
 __all__ = ["draw_filters", "filter_sheet"]
 
@@ -60,7 +59,7 @@ def draw_filters(
 
     Parameters
     ----------
-    matrices : array-like, shape (n_filters, n_rows, n_columns)
+    matrices : array-like, shape (n_filters, n_rows, n_columns), or Generators
         Filters, of one colour scale centred on zero; what is not a number is grey.
     titles : sequence of str
         One a filter, or none.
@@ -74,7 +73,7 @@ def draw_filters(
     ValueError
         No filters, filters that are not matrices, or another number of titles.
     """
-    matrices = np.asarray(matrices, dtype=float)
+    matrices = np.asarray(matrices.operators if isinstance(matrices, Generators) else matrices, dtype=float)
     if matrices.ndim != 3 or 0 in matrices.shape:
         raise ValueError(f"filters of shape {matrices.shape}; expected (n_filters, n_rows, n_columns), none of them 0")
     if len(titles) not in (0, len(matrices)):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.stimuli.stimulus import Time
 from flymotion.world.conventions import unit_vector
 
@@ -80,6 +81,8 @@ class Table:
     values: np.ndarray
     interval: float
 
+    __repr__ = in_brief
+
     def __call__(self, t: Time) -> np.ndarray:
         """Return the gain, shape (n_frames,)."""
         return self.values[np.clip(_steps(t, self.interval), 0, len(self.values) - 1).astype(int)]
@@ -99,6 +102,8 @@ class Stepped:
 
     smooth: Callable[[Time], np.ndarray]
     interval: float
+
+    __repr__ = in_brief
 
     def __call__(self, t: Time) -> np.ndarray:
         """Return what the smooth one was at the last jump, shape (n_frames, ...)."""
@@ -122,6 +127,8 @@ class Track:
     distances: np.ndarray
     interval: float
     direction: float = 0.0
+
+    __repr__ = in_brief
 
     def __call__(self, t: Time) -> np.ndarray:
         """Return where the content is, shape (n_frames, 2) [deg]."""
@@ -152,6 +159,8 @@ class Lives:
     velocities: np.ndarray
     extent: float
     direction: float = 0.0
+
+    __repr__ = in_brief
 
     def __call__(self, t: Time) -> np.ndarray:
         """Return where the content is, shape (n_frames, 2) [deg]."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
 from flymotion.world.eyes import Eye, as_eye
 from flymotion.world.rendering import render
@@ -71,6 +72,8 @@ class Part:
     path: Callable[[Time], np.ndarray] | None = None
     gain: Callable[[Time], np.ndarray] | None = None
 
+    __repr__ = in_brief
+
     def frames(self, eye: Eye, t: Time) -> np.ndarray:
         """Return what an eye in degrees sees, shape (n_frames, *eye.shape)."""
         if self.path is None:
@@ -114,6 +117,8 @@ class Stimulus:
     parts: tuple[Part, ...]
     duration: float
     mean: float = 0.0
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         not_below_0(duration=self.duration)

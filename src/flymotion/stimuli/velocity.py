@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter
 
+from flymotion.brevity import in_brief
 from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.gratings import as_phase
 from flymotion.stimuli.paths import Track
@@ -57,6 +58,8 @@ class Content:
     contrast: float = 0.5
     phase: float | None = None
     random_state: Any = 0
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         positive(wavelength=self.wavelength)

@@ -103,7 +103,7 @@ def tune(
         below 0, or no repeats; early vision that changes the number of pixels, was fitted on another, or remembers
         the movie before; a detector that answers a movie otherwise alone or in pieces; a stimulus over before the
         response has settled, or filters that need 2^20 frames for that; stimuli of several lengths whose course of time
-        is to be kept.
+        is to be kept; a spherical eye.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def _course(
     responses = detector(movies, how.dt, eye=eye, direction=how.preferred)
     if check:
         check_answers(detector, movies[0], responses[0], how.dt, eye, how.preferred)
-    return responses[:, :, how.margin : responses.shape[2] - how.margin].mean(axis=2)
+    return responses[:, :, how.averaged(detector, responses.shape[2])].mean(axis=2)
 
 
 def _labelled(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors import Detector, FunctionDetector, as_detector
 from flymotion.stimuli import (
     Stimulus,
@@ -31,7 +32,7 @@ from flymotion.stimuli.arguments import takes
 from flymotion.stimuli.gratings import Wave
 from flymotion.tuning.design import check_parameters, measured, warn_of_short_settling
 from flymotion.tuning.measures import settled
-from flymotion.tuning.setup import Setup, dt_for
+from flymotion.tuning.setup import Setup, dt_for, pitch
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,7 +53,8 @@ class Experiment:
     fixed : mapping of str to Any
         Other arguments that are not as by default.
     in_spacings : mapping of str to float
-        Lengths and angles that go by the detector: in units of its spacing.
+        Lengths and angles that go by the detector: in units of the angle between neighbouring positions, which is its
+        spacing, or on a hexagon that of columns (:func:`flymotion.tuning.setup.pitch`).
     both_ways : bool
         Whether all is shown moving in the preferred and in the null direction; ``motion`` is then a dimension.
     transient : bool
@@ -69,6 +71,8 @@ class Experiment:
     both_ways: bool = True
     transient: bool = False
     setup: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = in_brief
 
 
 @takes(Wave, without=("temporal_frequency",))
@@ -248,23 +252,22 @@ def best_wavelength(frequency: xr.Dataset) -> float:
 def shown_at(name: str, wavelength: float, detector: Detector | FunctionDetector) -> dict[str, Any]:
     """Return the changes that show an experiment's gratings at a wavelength; none where there are none to change.
 
-    Where the experiment's wavelength is a whole number of spacings it stays one, of 3 or more, and the row of positions
-    spans it.
+    Where the experiment's wavelength is a whole number of positions it stays one, of 3 or more, and the row spans it.
     """
     e = EXPERIMENTS[name]
     if "wavelength" in e.design or "wavelength" not in inspect.signature(e.stimulus).parameters:
         return {}
     if "wavelength" not in e.in_spacings:
         return {"wavelength": wavelength}
-    n = max(3, round(wavelength / detector.spacing))
-    return {"wavelength": n * detector.spacing} | ({"n_positions": n} if "n_positions" in e.setup else {})
+    n = max(3, round(wavelength / pitch(detector)))
+    return {"wavelength": n * pitch(detector)} | ({"n_positions": n} if "n_positions" in e.setup else {})
 
 
 def _split(
     e: Experiment, detector: Detector | FunctionDetector, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the stimulus's arguments that take several values, and those that take one."""
-    spaced = {k: v * detector.spacing for k, v in e.in_spacings.items()}
+    spaced = {k: v * pitch(detector) for k, v in e.in_spacings.items()}
     design: dict[str, Any] = dict(e.design)
     fixed: dict[str, Any] = {**e.fixed, **spaced}
     for k, v in changes.items():

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.tuning.circle import FULL_TURN, Circle, around, read_at
 
 __all__ = [
@@ -40,6 +41,9 @@ class Selectivity(NamedTuple):
     over_preferred: Any
     """(PD - ND) / PD, of responses as they are: 2 for a detector that is opponent."""
 
+    def __repr__(self) -> str:
+        return in_brief(self)
+
 
 class Peak(NamedTuple):
     """Where a curve is largest, in the unit of its axis, and how large it is there, in that of the responses."""
@@ -47,6 +51,9 @@ class Peak(NamedTuple):
     position: Any
     """NaN where that is at an end of the axis, so that the curve may be larger beyond, or nowhere, of a flat curve."""
     value: Any
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 def settled(course: Any, tuning: Any) -> Any:

@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.detectors import Detector, FunctionDetector, as_detector
+from flymotion.brevity import in_brief
+from flymotion.detectors import LATTICE_TOLERANCE, Detector, FunctionDetector, as_detector
 from flymotion.detectors.temporal import Delay, LowPass, Rectify
 from flymotion.tuning.provenance import brief
-from flymotion.world.eyes import Eye, Grid, Line, acceptance_sigma
+from flymotion.world.eyes import Eye, Grid, Hexagon, Line, acceptance_sigma, as_eye
 
-__all__ = ["Setup", "dt_for", "eye_for"]
+__all__ = ["Setup", "dt_for", "eye_for", "pitch"]
 
 MARGIN = 6
 """Positions to either side of those whose mean is taken, that early vision has something to pool over."""
+
+COLUMNS_APART = math.sqrt(3) / 2
+"""Distance of a hexagon's columns [pixel spacings]."""
 
 LONGEST, FINEST = 1 / 200, 20
 """Longest time between frames of an experiment [s], and into how many it may be divided."""
@@ -26,17 +30,69 @@ ROW = 24
 """Pixels that a plain function is shown: 120 degrees, if they are 5 degrees apart."""
 
 
-def eye_for(detector: Any, n_positions: int = 1) -> Grid | Line:
-    """Return the smallest eye on which a detector has a row of so many positions, with the optics of its source.
+def eye_for(detector: Any, n_positions: int = 1) -> Grid | Hexagon | Line:
+    """Return a small eye on which a detector has a row of so many positions, with the optics of its source.
 
-    Of a plain function nobody knows it: a row of 24 pixels, and one more for each position more.
+    A grid, the smallest, for taps in rows and columns; else a hexagon, whose row runs from column to column, half a
+    pixel up and half a pixel down. Of a plain function nobody knows it: a row of 24 pixels, and one more for each
+    position more.
+
+    Raises
+    ------
+    ValueError
+        Taps that fit neither.
     """
     detector = as_detector(detector)
     sigma = acceptance_sigma(detector.acceptance, detector.spacing)
     if isinstance(detector, FunctionDetector):
         return Line(ROW + n_positions - 1, sigma)
+    if _on_hexagon(detector):
+        rings = _rings(_axial(detector.displacements)).max() + _rings(_row(n_positions)).max()
+        return Hexagon(max(1, round(rings)), sigma)
+    off = _off(detector.displacements)
+    if off.max() > LATTICE_TOLERANCE:
+        x, y = detector.displacements[off.argmax()]
+        raise ValueError(
+            f"the detector's taps, such as that at ({x:.4g}, {y:.4g}), are neither in rows and columns nor on a "
+            "hexagonal lattice; expected either, or an eye"
+        )
     width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
     return Grid(int(height), int(width) + n_positions - 1, sigma)
+
+
+def pitch(detector: Detector | FunctionDetector) -> float:
+    """Return the angle between neighbours of the row of positions on :func:`eye_for` a detector [deg]."""
+    return detector.spacing * (COLUMNS_APART if _on_hexagon(detector) else 1.0)
+
+
+def _on_hexagon(detector: Detector | FunctionDetector) -> bool:
+    """Say whether a detector's taps are on a hexagonal lattice and not on a square one."""
+    if isinstance(detector, FunctionDetector):
+        return False
+    taps = detector.displacements
+    return _off(taps).max() > LATTICE_TOLERANCE >= _off(_axial(taps)).max()
+
+
+def _off(places: np.ndarray) -> np.ndarray:
+    """Return how far coordinates are from whole numbers, shape (n,)."""
+    return np.abs(places - places.round()).max(axis=1)
+
+
+def _axial(displacements: np.ndarray) -> np.ndarray:
+    """Return the axial coordinates (q, r) of displacements on a hexagon, shape (n, 2)."""
+    q = displacements[:, 0] / COLUMNS_APART
+    return np.stack([q, displacements[:, 1] - q / 2], axis=1)
+
+
+def _rings(axial: np.ndarray) -> np.ndarray:
+    """Return how many rings of a hexagon places are away from its middle, shape (n,)."""
+    return np.abs(np.column_stack([axial, axial.sum(axis=1)])).max(axis=1)
+
+
+def _row(n_positions: int) -> np.ndarray:
+    """Return the axial coordinates of a row of positions across the middle of a hexagon, shape (n_positions, 2)."""
+    q = np.arange(n_positions) - (n_positions - 1) // 2
+    return np.stack([q, -(q // 2)], axis=1)
 
 
 def dt_for(detector: Any) -> float:
@@ -110,7 +166,7 @@ class Setup:
     Raises
     ------
     ValueError
-        No time between frames, a time to settle below 0, or no repeats.
+        No time between frames, a time to settle below 0, or no repeats; a spherical eye.
     """
 
     dt: float = 1e-3
@@ -123,6 +179,8 @@ class Setup:
     mean: float | None = None
     keep_time: bool = False
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         settle = 0.0 if self.settle is None else self.settle
         if not (0 < self.dt < math.inf and 0 <= settle < math.inf and self.repeats >= 1):
@@ -130,6 +188,8 @@ class Setup:
                 f"dt is {self.dt}, settle {self.settle} and repeats {self.repeats}; expected finite times [s], dt "
                 "above 0 and settle not below, and 1 repeat or more"
             )
+        if self.eye is not None and as_eye(self.eye).positions.shape[1] == 3:
+            raise ValueError(f"the eye is {self.eye}; expected a line, a grid or a hexagon, as stimuli are flat")
 
     @property
     def n_settled(self) -> int:
@@ -144,6 +204,14 @@ class Setup:
     def eye_of(self, detector: Detector | FunctionDetector) -> Eye:
         """Return what looks."""
         return eye_for(detector, self.n_positions + 2 * self.margin) if self.eye is None else self.eye
+
+    def averaged(self, detector: Detector | FunctionDetector, n_positions: int) -> Any:
+        """Return which of a detector's positions on its eye, so many, are in the mean: a slice or indices."""
+        eye = self.eye_of(detector)
+        if self.eye is not None or not (isinstance(eye, Hexagon) and isinstance(detector, Detector)):
+            return slice(self.margin, n_positions - self.margin)
+        placed = eye.axial[detector.positions(eye, self.preferred)]
+        return np.flatnonzero((placed[:, None] == _row(self.n_positions)).all(axis=2).any(axis=1))
 
     def attributes(self, detector: Detector | FunctionDetector) -> dict[str, Any]:
         """Return what results say of it."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors import as_detector
 from flymotion.tuning.experiments import EXPERIMENTS, best_wavelength, experiment, shown_at
 from flymotion.tuning.measures import of_directions, peak, preferred_direction
@@ -34,6 +35,9 @@ class Characterisation(NamedTuple):
     """Datasets by the names of :data:`SHEET`."""
     numbers: Any
     """Dataset of :func:`numbers`."""
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 def characterise(detector: Any, *, at_best: bool | None = None, **changes: Any) -> Characterisation:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.video.edits import is_edit, thumbnail
 from flymotion.video.luminance import luminance
 from flymotion.video.reader import Grey, Reader, Shot, VideoError
@@ -35,6 +36,9 @@ class Frame(NamedTuple):
     time: float
     cut: bool
 
+    def __repr__(self) -> str:
+        return in_brief(self)
+
 
 class Batch(NamedTuple):
     """Consecutive frames.
@@ -52,6 +56,9 @@ class Batch(NamedTuple):
     frames: np.ndarray
     cut: bool
     times: np.ndarray
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,8 @@ class Movie:
     _full: tuple[int, ...] = field(repr=False)
     _selection: Selection = field(repr=False)
     _strict: bool = field(repr=False)
+
+    __repr__ = in_brief
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Yield each image, float32, shape (height, width); cuts do not show here."""

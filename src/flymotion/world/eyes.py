@@ -9,17 +9,18 @@ light over 5.7 degrees (full width at half maximum) at a spacing of 5.1 degrees,
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
+from flymotion.brevity import in_brief
 from flymotion.models.packing import Given, Packed
 from flymotion.world.conventions import HUGE, positive
 
-__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye"]
+__all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye", "same_places"]
 
 
 MOST = 2**24
@@ -174,6 +175,10 @@ class Grid:
         rows, columns = np.indices(self.shape).reshape(2, -1)
         return np.stack([columns - (self.width - 1) / 2, rows - (self.height - 1) / 2], axis=1)
 
+    def part(self, height: int, width: int) -> Grid:
+        """Return the eye that sees patches of this one's frames, of so many rows and columns."""
+        return replace(self, height=height, width=width)
+
     @property
     def neighbours(self) -> np.ndarray:
         """Pairs of pixels one apart, the smaller index first, shape (n_links, 2)."""
@@ -258,6 +263,8 @@ class Sphere:
     directions: Any
     sigma: float = acceptance_sigma(5.7)
 
+    __repr__ = in_brief
+
     def __post_init__(self) -> None:
         directions = np.array(self.directions, dtype=float)
         with np.errstate(over="ignore"):
@@ -268,6 +275,15 @@ class Sphere:
         directions = directions / lengths
         directions.setflags(write=False)
         object.__setattr__(self, "directions", directions)
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether the other one looks in the same directions, through the same optics."""
+        if not isinstance(other, Sphere):
+            return NotImplemented
+        return self.sigma == other.sigma and np.array_equal(self.directions, other.directions)
+
+    def __hash__(self) -> int:
+        return hash((self.sigma, self.directions.tobytes()))
 
     @classmethod
     def evenly(cls, n: int, sigma: float = acceptance_sigma(5.7)) -> Sphere:
@@ -328,3 +344,8 @@ def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
     if isinstance(eye, tuple):
         return Line(*eye) if len(eye) == 1 else Grid(*eye)
     return eye
+
+
+def same_places(one: Eye, other: Eye) -> bool:
+    """Say whether the pixels of two eyes look in the same directions, through whatever optics."""
+    return one.shape == other.shape and np.allclose(one.positions, other.positions)

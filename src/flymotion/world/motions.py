@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import HUGE, check_ndim, unit_vector
 
 __all__ = ["CARDINAL", "Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"]
@@ -70,6 +71,8 @@ class Motion:
     flows: Any
     ways: Any
     sizes: Any
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         flows, ways, sizes = (np.array(getattr(self, name), dtype=float) for name in ("flows", "ways", "sizes"))

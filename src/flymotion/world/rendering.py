@@ -116,7 +116,7 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
     Returns
     -------
     FramePairs
-        With the true ``motion``, shape (n_pairs, n_parameters) [per frame].
+        With the true ``motion``, shape (n_pairs, n_parameters) [per frame], and the ``eye``.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def stepped_pairs(scene: Scene, eye: Eye, motion: Motion, poses: np.ndarray, ste
     back = motion.maps(-steps)
     A, b = poses[..., :-1], poses[..., -1:]
     after = np.concatenate([A @ back[..., :-1], A @ back[..., -1:] + b], axis=2)
-    return FramePairs(render(scene, eye, poses), render(scene, eye, after), steps, motion.names)
+    return FramePairs(render(scene, eye, poses), render(scene, eye, after), steps, motion.names, eye)
 
 
 def _attitudes(n: int, rng: np.random.Generator) -> np.ndarray:

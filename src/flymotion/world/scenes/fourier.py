@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import positive
 from flymotion.world.scenes.scene import as_covariances, as_luminance
 
@@ -47,6 +48,8 @@ class FourierScene:
     period: tuple[float, ...]
     extent: np.ndarray
     wraps: bool = True
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         shape = np.shape(self.modes)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.polynomial.legendre import legval
 from scipy.fft import dct
 
+from flymotion.brevity import in_brief
 from flymotion.world.conventions import HUGE, as_generator, not_below_0, positive
 from flymotion.world.scenes.fourier import FourierScene
 from flymotion.world.scenes.scene import as_luminance
@@ -62,6 +63,8 @@ class SphericalScene:
     coefficients: np.ndarray
     depth: float | Callable[[np.ndarray], np.ndarray] = math.inf
     _seen: dict[float, FourierScene] = field(default_factory=dict, init=False, repr=False)
+
+    __repr__ = in_brief
 
     ndim = 3
     wraps = True
