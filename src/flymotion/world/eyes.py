@@ -22,7 +22,6 @@ from flymotion.world.conventions import HUGE, positive
 
 __all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye", "same_places"]
 
-
 MOST = 2**24
 """Pixels of an eye."""
 
