@@ -335,10 +335,10 @@ SIZE = {"K-means": "n_clusters"}
 @pytest.mark.parametrize("name", CROSS_VALIDATED)
 def test_folds_of_pairs_are_scored(name):
     """Rows are pairs, made before they are split, so that no fold makes pairs of frames that were apart."""
-    pairs = sample_pairs(ExponentialNoise(3.0, random_state=0), Line(5), Translation(0.3, ndim=1), 300, random_state=0)
+    pairs = sample_pairs(ExponentialNoise(3.0, random_state=0), Line(5), Translation(0.3, ndim=1), 90, random_state=0)
     samples = {"MotionLearner": pairs}.get(name, outer_products(pairs, "midpoint"))
     folds, size = KFold(3, shuffle=True, random_state=0), SIZE.get(name, "n_components")
-    search = GridSearchCV(CROSS_VALIDATED[name](2), {size: [2, 3]}, cv=folds, error_score="raise").fit(samples)
+    search = GridSearchCV(CROSS_VALIDATED[name](2), {size: [2]}, cv=folds, error_score="raise").fit(samples)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     scores = cross_val_score(CROSS_VALIDATED[name](2), samples, cv=folds, error_score="raise")
     expected = [CROSS_VALIDATED[name](2).fit(samples[a]).score(samples[b]) for a, b in folds.split(samples)]
@@ -365,8 +365,8 @@ WEIGHTS = {
 
 @pytest.mark.case("B47")
 @pytest.mark.parametrize("weigh", WEIGHTS.values(), ids=WEIGHTS)
-@pytest.mark.parametrize("eye", [Line(5), Grid(2, 4), Hexagon(1), Hexagon(4), Sphere.evenly(12)], ids=str)
-@pytest.mark.parametrize("draw", [draw_filters, filter_sheet])
+@pytest.mark.parametrize("eye", [Line(5), Grid(2, 4), Hexagon(1), Sphere.evenly(12)])
+@pytest.mark.parametrize("draw", [filter_sheet, draw_filters])
 def test_filters_of_little_are_drawn_on_limits_symmetric_about_zero(draw, eye, weigh):
     operators = weigh(len(eye.positions))
     figure = draw(Generators(operators, eye), [str(k) for k in range(len(operators))])
