@@ -225,7 +225,7 @@ def test_no_seeds_are_refused(tmp_path):
 
 
 def test_settings_that_nobody_has_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="videos: no claim that was asked for has this setting"):
+    with pytest.raises(ValueError, match="videos is given, but no claim that was asked for has this setting"):
         reproduce(["C14"], videos=("a.mp4",), out=tmp_path)
 
 

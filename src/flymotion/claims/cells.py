@@ -36,6 +36,7 @@ from flymotion.video import open_movie
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import render
 from flymotion.world.scenes import FlatScene, photograph
+from flymotion.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,7 +158,7 @@ def film(
     rng = np.random.default_rng(random_state)
     frames = render(scene, Grid(*shape), scene.extent.mean(axis=1) + hand_held(n_frames, rng))
     frames = np.clip(np.rint(frames + noise * rng.standard_normal(frames.shape)), 0, 255).astype(np.uint8)
-    with av.open(str(path), "w") as container:
+    with whole(path) as place, av.open(str(place), "w") as container:
         stream = container.add_stream("libx264", rate=RATE, options=QUALITY)
         stream.height, stream.width, stream.pix_fmt = *shape, "yuv420p"
         for number, image in enumerate(frames):

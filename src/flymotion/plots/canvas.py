@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from flymotion.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +21,7 @@ __all__ = [
     "draw_flow",
     "new_figure",
     "new_panels",
+    "save_figure",
     "signed_colours",
     "symmetric_limit",
     "typical_speed",
@@ -55,6 +59,12 @@ def new_panels(
     for axes in panels[n:]:
         axes.set_axis_off()
     return figure, panels[:n]
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, source: str = "") -> None:
+    """Write a figure as PNG, whole or not at all; ``source`` says in the file what it was made by."""
+    with whole(path) as place:
+        figure.savefig(place, dpi=dpi, metadata={"Source": source} if source else None)
 
 
 def symmetric_limit(weights: Any) -> float:
