@@ -52,12 +52,15 @@ class ZarrFields:
         except ImportError as error:
             raise ValueError(f"{path}: zarr is not installed; pip install zarr, or choose npz") from error
         self.path, self._detecting, self._zarr = Path(path), detecting, zarr
+        self._n_pairs = 0
         self._format = {"zarr_format": 2} if int(zarr.__version__.partition(".")[0]) > 2 else {}
 
     def __enter__(self) -> Self:
         """Make the group, with everything but what comes pair by pair."""
         with ExitStack() as stack:
-            self._place = stack.enter_context(whole(self.path, interrupted=self._detecting.when_interrupted(self.path)))
+            self._place = stack.enter_context(
+                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+            )
             group = self._zarr.open_group(str(self._place), mode="w", **self._format)
             group.attrs.update(
                 angles=self._detecting.angles.tolist(), scale=self._detecting.scale, coordinates="time_s frame"
@@ -68,7 +71,6 @@ class ZarrFields:
                 name: self._array(name, ("pair", *dimensions), (0, *shape), dtype)
                 for name, dimensions, shape, dtype in _layout(self._detecting)
             }
-            stack.push(self._finish)
             self._stack = stack.pop_all()
         return self
 
@@ -94,11 +96,10 @@ class ZarrFields:
         """Put the group in its place, or remove it after an error."""
         self._stack.__exit__(kind, error, trace)
 
-    def _finish(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, KeyboardInterrupt):
-            self._zarr.consolidate_metadata(str(self._place), **self._format)  # so that xarray opens it at once
+    def _finish(self) -> None:
+        for array in self._arrays.values():
+            array.resize((self._n_pairs, *array.shape[1:]))  # a pair may have been interrupted
+        self._zarr.consolidate_metadata(str(self._place), **self._format)  # so that xarray opens it at once
 
     def write(self, detection: Detection) -> None:
         """Append the field of one pair; a frame that begins a clip has none."""
@@ -106,6 +107,7 @@ class ZarrFields:
             with in_words(self.path):
                 for name, value in _parts(detection).items():
                     self._arrays[name].append(np.asarray(value)[None])
+            self._n_pairs += 1
 
 
 class NpzFields:
@@ -133,8 +135,9 @@ class NpzFields:
     def __enter__(self) -> Self:
         """Check that the file can be written."""
         with ExitStack() as stack:
-            self._place = stack.enter_context(whole(self.path, interrupted=self._detecting.when_interrupted(self.path)))
-            stack.push(self._finish)
+            self._place = stack.enter_context(
+                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+            )
             self._stack = stack.pop_all()
         return self
 
@@ -144,11 +147,7 @@ class NpzFields:
         """Write what there is, or nothing after an error."""
         self._stack.__exit__(kind, error, trace)
 
-    def _finish(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None and not isinstance(error, KeyboardInterrupt):
-            return
+    def _finish(self) -> None:
         columns: dict[str, Any] = {
             name: np.stack([pair.pop(name) for pair in self._kept]) if self._kept else np.zeros((0, *rest), dtype)
             for name, _, rest, dtype in _layout(self._detecting)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -53,10 +53,12 @@ class MotionTable:
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
         with ExitStack() as stack:
-            place = stack.enter_context(whole(self.path, interrupted=self._interrupted))
-            file = stack.enter_context(place.open("w", newline="", encoding="utf-8"))
+            place = stack.enter_context(
+                whole(self.path, finish=lambda: self._file.close(), interrupted=self._interrupted)
+            )
+            self._file = place.open("w", newline="", encoding="utf-8")
             self._stack = stack.pop_all()
-        self._writer = csv.writer(file)
+        self._writer = csv.writer(self._file)
         self._writer.writerow([*COLUMNS, *self._names])
         return self
 
@@ -64,7 +66,11 @@ class MotionTable:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file and put it in its place, or remove it after an error."""
-        self._stack.__exit__(kind, error, trace)
+        try:
+            self._stack.__exit__(kind, error, trace)
+        finally:
+            with suppress(OSError):  # a full disk is so once more
+                self._file.close()
 
     def write(self, detection: Detection) -> None:
         """Write one row."""

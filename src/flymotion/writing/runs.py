@@ -58,7 +58,8 @@ class Results:
             A place that cannot be written to: nothing is moved.
         """
         into = self.folder / UNFINISHED if unfinished else self.folder
-        complete = sorted(path for path in self.aside.iterdir() if not path.name.startswith(BEING_WRITTEN))
+        made = (path for path in self.aside.iterdir() if path.name != UNFINISHED)
+        complete = sorted(path for path in made if not path.name.startswith(BEING_WRITTEN))
         places = [check(into / path.name, sources=self.sources, folder=path.is_dir()) for path in complete]
         with undisturbed():
             for path, place in zip(complete, places, strict=True):

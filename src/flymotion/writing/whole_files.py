@@ -7,7 +7,7 @@ import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,11 @@ def _not_read(path: Path, real: Path, source: Path) -> None:
 
 @contextmanager
 def whole(
-    path: str | os.PathLike[str], *, sources: Iterable[Any] = (), interrupted: Path | None = None
+    path: str | os.PathLike[str],
+    *,
+    sources: Iterable[Any] = (),
+    finish: Callable[[], object] = lambda: None,
+    interrupted: Path | None = None,
 ) -> Iterator[Path]:
     """Yield a place beside the path, of the same suffix, to write a file or folder to; it is moved when all is done.
 
@@ -84,8 +88,10 @@ def whole(
         Where it is to be.
     sources : iterable
         What is read, and must not be written over.
+    finish : callable
+        Called at the end of the block, to complete what it has written.
     interrupted : path, optional
-        Where to put what the block has written by Ctrl-C, if that is of use: by default it is removed.
+        Where to put, completed, what the block has written by Ctrl-C; by default it is removed.
 
     Raises
     ------
@@ -110,8 +116,10 @@ def whole(
                 yield place
             except KeyboardInterrupt:
                 if interrupted is not None:
+                    finish()
                     _into_place(place, check(interrupted, sources=sources, folder=place.is_dir()))
                 raise
+            finish()
             _into_place(place, path)
     finally:
         remove(place)

@@ -64,9 +64,8 @@ class OverlayVideo:
         import av
 
         with ExitStack() as stack:
-            place = stack.enter_context(whole(self.path, interrupted=self._interrupted))
+            place = stack.enter_context(whole(self.path, finish=self._finish, interrupted=self._interrupted))
             self._container = av.open(f"file:{place}", "w", format="mp4")
-            stack.push(self._finish)
             rate = Fraction(self._rate).limit_denominator(1001)
             self._stream = self._container.add_stream("h264", rate=rate, options=QUALITY)
             self._stream.height, self._stream.width = self._shape
@@ -79,18 +78,16 @@ class OverlayVideo:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Finish the file and put it in its place, or remove it after an error."""
-        self._stack.__exit__(kind, error, trace)
-
-    def _finish(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, KeyboardInterrupt):
-            for packet in self._stream.encode():
-                self._container.mux(packet)
-            self._container.close()
-        else:
+        try:
+            self._stack.__exit__(kind, error, trace)
+        finally:
             with suppress(OSError):  # a full disk is so once more
                 self._container.close()
+
+    def _finish(self) -> None:
+        for packet in self._stream.encode():
+            self._container.mux(packet)
+        self._container.close()
 
     def write(self, detection: Detection) -> None:
         """Draw and encode one frame."""
