@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from flymotion.cli.ending import complain, in_one_line, say
+from flymotion.cli.ending import complain, in_one_line, printing, say
 
 __all__ = ["figure", "one_line_errors", "out_option", "plain_warnings", "progress_bar", "rate_option", "table", "width"]
 
@@ -108,7 +108,7 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping
     console = Console(width=width())
     least = Measurement.get(console, console.options.update(max_width=1000), table).minimum
     console.width = max(console.width, least)
-    with console.capture() as shown:
+    with printing(), console.capture() as shown:  # which flushes all the same
         console.print(table)
     say(shown.get().removesuffix("\n"))
 

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 import click
 
-__all__ = ["Interrupts", "Program", "complain", "in_one_line", "say"]
+__all__ = ["Interrupts", "Program", "complain", "in_one_line", "printing", "say"]
 
 NOBODY_READS = 141
 """Exit status of other programs that SIGPIPE ended, 128 + 13."""
@@ -30,8 +30,15 @@ NOBODY_READS = 141
 
 def say(text: object = "") -> None:
     """Print a line; the command ends where that cannot be done."""
-    try:
+    with printing():
         click.echo(text)
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """End the command where standard output cannot be written to."""
+    try:
+        yield
     except OSError as error:
         raise _unprintable(error) from error
 
@@ -55,11 +62,8 @@ class Program(click.Group):
         if sys.stdout is None:  # a file opened later would be given its number, and what is printed
             complain("Error: standard output is closed")
             sys.exit(2)
-        with _any_name(sys.stdout), _any_name(sys.stderr):
-            try:
-                return super().main(*arguments, **options)
-            except OSError as error:  # of printing help: what commands do has other words for theirs
-                raise _unprintable(error) from error
+        with _any_name(sys.stdout), _any_name(sys.stderr), printing():  # help: what commands do has words of its own
+            return super().main(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
         """Run a command, which finds the :class:`Interrupts` in its context."""
