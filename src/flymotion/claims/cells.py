@@ -28,7 +28,7 @@ from flymotion.claims.running import Found, Work, each_seed
 from flymotion.detectors import of_learner
 from flymotion.generators import Generators
 from flymotion.learner.sources import BUNDLED, learn, load_photographs
-from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit, verbatim
 from flymotion.plots.panels import add_legend, share_labels
 from flymotion.tuning import experiment
 from flymotion.tuning.recordings import compare, published
@@ -221,7 +221,7 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
 
 def _draw_cell(axes: Axes, beside: Mapping[str, xr.Dataset]) -> None:
     for k, (video, one) in enumerate(beside.items()):
-        axes.plot(one.direction, one.model.mean("seed"), color=f"C{k}", label=f"learned, {video} video")
+        axes.plot(one.direction, one.model.mean("seed"), color=f"C{k}", label=f"learned, {verbatim(video)} video")
         ends = one.model.min("seed"), one.model.max("seed")
         axes.fill_between(one.direction, *ends, color=f"C{k}", alpha=0.25, linewidth=0)
     first = next(iter(beside.values())).isel(seed=0)

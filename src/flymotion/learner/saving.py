@@ -24,6 +24,7 @@ from flymotion.learner.video_vision import Part, VideoVision
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.similarity.online import pack, unpack
+from flymotion.writing import WriteError, whole
 
 __all__ = ["FORMAT", "ModelError", "load", "save"]
 
@@ -64,16 +65,11 @@ def save(learner: MotionLearner, path: str | os.PathLike[str]) -> Path:
     except TypeError as error:
         raise ModelError(f"{path}: parameters must be numbers, text or None ({error})") from error
     arrays["header"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(unfinished, "wb") as file:
+        with whole(path) as place, place.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        if unfinished.exists():
-            unfinished.unlink()
+    except WriteError as error:
+        raise ModelError(str(error)) from error
     return path
 
 

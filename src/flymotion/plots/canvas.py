@@ -25,6 +25,7 @@ __all__ = [
     "signed_colours",
     "symmetric_limit",
     "typical_speed",
+    "verbatim",
 ]
 
 SIGNED = "RdBu_r"
@@ -59,6 +60,11 @@ def new_panels(
     for axes in panels[n:]:
         axes.set_axis_off()
     return figure, panels[:n]
+
+
+def verbatim(name: str) -> str:
+    """Return a name, as of a file, as text that a figure shows as it is, dollars and bytes that are no text too."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, source: str = "") -> None:
