@@ -218,7 +218,11 @@ def detect(
     movie = open_movie(source, **{"edits": "split"} | reading)
     shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
     if min(shape) < least:
-        raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
+        by = (view_scale or 1) * reading.get("scale", 1)
+        raise VideoError(
+            f"{movie.name}: reduced by {by}, frames have {shape[0]} x {shape[1]} pixels; expected {least} or more each "
+            "way, which the detectors need: choose a smaller scale, or a larger part of the frame"
+        )
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
     top, _, left, _ = reading.get("crop") or (0, 0, 0, 0)
