@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.writing import whole
+
 SIZE = (720, 1280)
 RATE = 60
 N_FRAMES = 600
@@ -31,7 +33,7 @@ def write_video(path: Path) -> None:
     noise = rng.normal(0, 2, (SIZE[0] + 64, SIZE[1] + 64)).astype(np.float32)
     sway = gaussian_filter1d(rng.standard_normal((2, N_FRAMES)), 12.0, mode="wrap")
     places = 80 + 25 * sway / sway.std()
-    with av.open(str(path), "w") as container:
+    with whole(path) as place, av.open(str(place), "w") as container:
         stream = container.add_stream("h264", rate=RATE, options={"preset": "veryfast", "crf": "21"})
         stream.height, stream.width = SIZE
         stream.pix_fmt = "yuv420p"

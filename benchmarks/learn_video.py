@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.writing import whole
+
 N_FRAMES, SIZE = 120, (540, 960)
 
 PATCH, COMPONENTS = 5, 4
@@ -31,7 +33,7 @@ def write_video(path: Path) -> None:
     rng = np.random.default_rng(0)
     large = zoom(load_sample_image("china.jpg").mean(axis=2), 2.0, order=1)
     position = np.zeros(2)
-    with av.open(str(path), "w") as container:
+    with whole(path) as place, av.open(str(place), "w") as container:
         stream = container.add_stream("libx264", rate=25)
         stream.height, stream.width, stream.pix_fmt = *SIZE, "yuv420p"
         for _ in range(N_FRAMES):

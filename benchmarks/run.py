@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.writing import check, whole
+
 Row = dict[str, Any]
 
 
@@ -306,6 +308,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
+    if arguments.json:
+        check(arguments.json)  # before minutes of work
     rows = []
     for name in arguments.names or BENCHMARKS:
         for result in BENCHMARKS[name]():
@@ -314,8 +318,8 @@ def main() -> None:
             print(f"{result['name']:26}", *figures, f"{result['unit']:10}", result["note"], flush=True)
             rows.append(result)
     if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+        with whole(arguments.json) as place:
+            place.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from flymotion.plots.canvas import save_figure
+from flymotion.writing import results, whole
+
 METHODS = {
     "ours": "MotionField",
     "dis-ultrafast": "DIS ultrafast",
@@ -168,11 +171,13 @@ def draw_noises(found: Figures) -> Any:
 def main() -> None:
     file, folder = Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "docs")
     found = gathered(json.loads(file.read_text(encoding="utf-8")))
-    for name, draw in (("size", draw_sizes), ("noise", draw_noises)):
-        draw(found).savefig(folder / f"accuracy-{name}.png", dpi=100)
     page = folder / "accuracy.md"
     text = filled(page.read_text(encoding="utf-8"), "errors", table(found))
-    page.write_text(filled(text, "directions", directions_table(found)), encoding="utf-8")
+    with results(folder, sources=[file]) as run:
+        for name, draw in (("size", draw_sizes), ("noise", draw_noises)):
+            save_figure(draw(found), run.aside / f"accuracy-{name}.png", dpi=100)
+        with whole(run.aside / page.name) as place:
+            place.write_text(filled(text, "directions", directions_table(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":

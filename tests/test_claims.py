@@ -206,7 +206,7 @@ def test_a_verdict_shows_the_measure_nearest_to_its_bound():
 
 def test_reproduces_what_was_asked_for(tmp_path):
     seen = []
-    rows = reproduce(["C14"], n_seeds=2, out=tmp_path / "new", n_jobs=1, progress=lambda *a: seen.append(a[:2]))
+    rows = reproduce(["c14"], n_seeds=2, out=tmp_path / "new", n_jobs=1, progress=lambda *a: seen.append(a[:2]))
     assert {row.id.partition(".")[0] for row in rows} == {"C14"}
     assert {row.seeds for row in rows} == {2}
     assert [row["id"] for row in json.loads((tmp_path / "new" / "claims.json").read_text())] == [r.id for r in rows]
@@ -225,7 +225,7 @@ def test_no_seeds_are_refused(tmp_path):
 
 
 def test_settings_that_nobody_has_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="videos: no claim that was asked for has this setting"):
+    with pytest.raises(ValueError, match="videos is given, but no claim that was asked for has this setting"):
         reproduce(["C14"], videos=("a.mp4",), out=tmp_path)
 
 

@@ -18,6 +18,7 @@ from flymotion.claims import known_claims
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
 from flymotion.cli.common import table
+from flymotion.detecting import read_trace
 from flymotion.learner import saving
 from flymotion.video import Selection, VideoError
 
@@ -165,6 +166,55 @@ def test_a_source_that_cannot_be_read_is_named_in_one_line(run, tmp_path, name, 
 def test_photographs_and_movies_do_not_mix(run, write_frames, tmp_path):
     refused = run("learn", "bundled", write_frames(), "--out", tmp_path / "out")
     assert_refused(*refused, mentions="photographs cannot be mixed with videos")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["learn", "bundled", "--start", "3"], "--start is for videos"),
+        (["learn", "bundled", "--max-frames", "3"], "--max-frames is for videos"),
+        (["learn", "clip.npy", "--photographs"], "--photographs is for images"),
+        (["reproduce", "C14", "--video", "clip.npy"], "--video is given, but no claim"),
+    ],
+)
+def test_options_without_effect_are_refused(run, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    np.save("clip.npy", np.random.default_rng(0).random((4, 16, 16)))
+    assert_refused(*run(*arguments, "--out", "out"), mentions=words)
+
+
+def test_a_name_like_bundled_is_told(run, tmp_path):
+    refused = run("learn", "bundeld", "--out", tmp_path / "out")
+    assert_refused(*refused, mentions="bundeld: No such file or directory; the photographs that come with us are")
+
+
+def test_times_of_folders_come_from_their_rate(run, write_frames, tmp_path):
+    frames = write_frames()
+    refused = run("detect", frames, "--start", "0.5s", "--out", tmp_path / "out")
+    assert_refused(*refused, mentions="give start and stop as numbers of frames, or the rate")
+    status, _, err = run("detect", frames, "--start", "0.5s", "--rate", 4, "--out", tmp_path / "out")
+    assert (status, err) == (0, "")
+    assert read_trace(tmp_path / "out" / "global-motion.csv").time[0] == 0.5
+
+
+def test_one_detector_tells_no_directions(run, write_frames, tmp_path):
+    arguments = ("--patch", 5, "--n-pairs", 500, "--n-components", 1, "--out", tmp_path / "out")
+    status, out, _ = run("learn", write_frames(), *arguments)
+    assert status == 0
+    assert "chance" not in out and "one detector alone tells no direction" in out
+
+
+def test_learn_says_how_much_it_learned_from(run, write_frames, tmp_path):
+    _, out, _ = run("learn", write_frames(), "--patch", 5, "--n-pairs", 500, "--out", tmp_path / "out")
+    n = saving.load(tmp_path / "out" / "model.safetensors").n_patches_seen_
+    assert n != 500 and f"learned from {n:,} pairs of patches; asked for were about 500" in out
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_option_says_what_it_does(name):
+    options = [each for each in main.commands[name].params if isinstance(each, click.Option)]
+    silent = [each.name for each in options if not each.help]
+    assert silent == []
 
 
 def test_one_frame_is_too_few(run, write_frames, tmp_path):

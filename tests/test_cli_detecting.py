@@ -73,10 +73,12 @@ def test_ctrl_c_ends_detection_with_what_there_is(run, video, tmp_path, monkeypa
         {9: signal.raise_signal}.get(step.number, bool)(signal.SIGINT)
 
     monkeypatch.setattr(MotionTable, "write", interrupted)
-    status, out, err = run("detect", video, "--out", tmp_path)
-    assert status == 0, err
-    assert "10, 1 clip(s), 9 pairs" in out and (tmp_path / "global-motion.png").exists()
-    assert len(read_trace(tmp_path / "global-motion.csv").frame) == 10
+    status, out, err = run("detect", video, "--out", tmp_path / "out")
+    kept = tmp_path / "out" / "unfinished"
+    assert (status, err) == (130, f"Interrupted: what was measured of 10 frames until then is in {kept}\n")
+    assert "10, 1 clip(s), 9 pairs" in out and (kept / "global-motion.png").exists()
+    assert len(read_trace(kept / "global-motion.csv").frame) == 10
+    assert os.listdir(tmp_path / "out") == ["unfinished"]
 
 
 def test_detect_reads_the_part_that_is_asked_for(run, video, tmp_path):
@@ -310,7 +312,7 @@ def read_some(descriptor):
 def test_watch_draws_arrows_at_the_pace_of_the_video_until_ctrl_c(write_video, china):
     path = write_video("long.mp4", [china[100:196, 100 + t % 300 : 228 + t % 300] for t in range(1200)])
     status, shown = shown_in_a_terminal("watch", path, seconds=1.0)
-    assert status == 0 and "Traceback" not in shown and "Aborted" not in shown
+    assert status == 130 and "Traceback" not in shown and "Aborted" not in shown
     left, right = (sum(map(shown.count, arrows)) for arrows in ("←↖↙", "→↗↘"))
     assert left > 100 and left > 10 * right
     assert "looming" in shown

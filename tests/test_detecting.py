@@ -5,12 +5,14 @@ import gc
 import os
 import threading
 from fractions import Fraction
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter, shift
 from skimage.registration import phase_cross_correlation
@@ -23,7 +25,7 @@ from flymotion.detecting.trace import draw_trace
 from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
 from flymotion.learner import probing, saving
-from flymotion.video import open_movie
+from flymotion.video import VideoError, open_movie
 from flymotion.video.viewing import view
 
 SIZE = (64, 96)
@@ -320,6 +322,66 @@ def test_zarr_has_a_chunk_a_pair_and_says_what_it_holds(make_moving, tmp_path):
     group = opened("zarr", tmp_path / "fields.zarr")
     assert group["velocity"].chunks == (1, 2, 32, 48)
     assert group.attrs["angles"] == [0, 90, 180, 270] and group.attrs["scale"] == 2
+
+
+@pytest.mark.case("B57")
+def test_xarray_opens_fields_labelled_and_with_units(make_moving, tmp_path):
+    """Places are pixels of the source, centres of what was averaged, whatever part of the frame is taken."""
+    pytest.importorskip("zarr")
+    found = detect(np.stack(make_moving(4)), rate=10, scale=2, crop=(10, 60, 4, 84))
+    with SINKS["zarr"](tmp_path / "fields.zarr", found) as sink:
+        for step in found:
+            sink.write(step)
+    opened = xr.open_zarr(tmp_path / "fields.zarr").load()
+    assert opened.directions.dims == ("pair", "direction", "y", "x")
+    assert opened.velocity.dims == ("pair", "component", "y", "x")
+    assert opened.confidence.dims == ("pair", "y", "x")
+    assert_allclose(opened.y, 10.5 + 2 * np.arange(25))
+    assert_allclose(opened.x, 4.5 + 2 * np.arange(40))
+    assert opened.direction.values.tolist() == [0, 90, 180, 270]
+    assert opened.component.values.tolist() == ["right", "down"]
+    assert_allclose(opened.time_s, [0.1, 0.2, 0.3])
+    assert opened.frame.values.tolist() == [1, 2, 3] and {"frame", "time_s"} <= set(opened.coords)
+    assert [name for name in opened.variables if not {"units", "long_name"} & set(opened[name].attrs)] == []
+    assert opened.velocity.units == "pixels of the source per frame" and opened.direction.units == "deg"
+    steps = list_of_copies(found)
+    np.testing.assert_array_equal(opened.velocity, np.stack([step.field.velocity for step in steps]))
+    assert not np.isnan(opened.directions).any()  # 0 is a response, and no missing value
+
+
+def test_an_interrupted_pair_leaves_arrays_of_one_length(make_moving, tmp_path):
+    pytest.importorskip("zarr")
+    found = detect(np.stack(make_moving(4)), rate=10)
+    with pytest.raises(KeyboardInterrupt), SINKS["zarr"](tmp_path / "fields.zarr", found) as sink:
+        for step in islice(found, 3):
+            sink.write(step)
+        sink._arrays["directions"].append(np.zeros((1, *sink._arrays["directions"].shape[1:])))
+        raise KeyboardInterrupt
+    assert xr.open_zarr(tmp_path / "unfinished" / "fields.zarr").sizes["pair"] == 2
+
+
+@pytest.mark.parametrize("kind", ["table", *SINKS])
+@pytest.mark.parametrize("live", [False, True])
+def test_ctrl_c_leaves_what_there_is_and_an_error_nothing(make_moving, tmp_path, kind, live):
+    pytest.importorskip("zarr")
+    found = detect(np.stack(make_moving(4)), rate=10)
+    object.__setattr__(found.movie, "live", live)
+    place = tmp_path / f"x.{kind}"
+    make = partial({"table": MotionTable, **SINKS}[kind], place, found)
+    with pytest.raises(ZeroDivisionError), make() as sink:
+        sink.write(next(iter(found)))
+        raise ZeroDivisionError
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(KeyboardInterrupt), make() as sink:
+        sink.write(next(iter(found)))
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == [place.name if live else "unfinished"]
+    assert found.when_interrupted(place).exists()
+
+
+def test_frames_that_are_too_small_are_told_in_words():
+    with pytest.raises(VideoError, match="reduced by 8, frames have 2 x 3 pixels; expected 3 or more"):
+        detect(np.zeros((3, 16, 24)), scale=8)
 
 
 def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, monkeypatch):

@@ -227,7 +227,8 @@ def test_a_video_that_is_broken_off_can_be_played(make_moving, tmp_path):
         for step in islice(found, 4):
             video.write(step)
         raise KeyboardInterrupt
-    assert len(read(tmp_path / "o.mp4")[1]) == 4
+    assert len(read(tmp_path / "unfinished" / "o.mp4")[1]) == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["unfinished"]
 
 
 def test_the_inset_says_what_was_measured_and_points_there(monkeypatch):

@@ -12,7 +12,7 @@ A module here that has ``CLAIMS`` is a group of claims; nothing else has to know
 and ``lessons`` hold what several groups share.
 """
 
-from flymotion.claims.reproducing import groups, known_claims, reproduce
+from flymotion.claims.reproducing import Interrupted, groups, known_claims, reproduce
 from flymotion.claims.rows import Claim, Verdict, verdicts
 
-__all__ = ["Claim", "Verdict", "groups", "known_claims", "reproduce", "verdicts"]
+__all__ = ["Claim", "Interrupted", "Verdict", "groups", "known_claims", "reproduce", "verdicts"]

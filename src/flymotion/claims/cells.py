@@ -29,7 +29,7 @@ from flymotion.claims.running import Found, Work, each_seed
 from flymotion.detectors import of_learner
 from flymotion.generators import Generators
 from flymotion.learner.sources import BUNDLED, learn, load_photographs
-from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
+from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit, verbatim
 from flymotion.plots.panels import add_legend, share_labels
 from flymotion.tuning import experiment
 from flymotion.tuning.recordings import compare, published
@@ -37,6 +37,7 @@ from flymotion.video import open_movie
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import render
 from flymotion.world.scenes import FlatScene, photograph
+from flymotion.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +159,7 @@ def film(
     rng = np.random.default_rng(random_state)
     frames = render(scene, Grid(*shape), scene.extent.mean(axis=1) + hand_held(n_frames, rng))
     frames = np.clip(np.rint(frames + noise * rng.standard_normal(frames.shape)), 0, 255).astype(np.uint8)
-    with av.open(str(path), "w") as container:
+    with whole(path) as place, av.open(str(place), "w") as container:
         stream = container.add_stream("libx264", rate=RATE, options=QUALITY)
         stream.height, stream.width, stream.pix_fmt = *shape, "yuv420p"
         for number, image in enumerate(frames):
@@ -221,7 +222,7 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
 
 def _draw_cell(axes: Axes, beside: Mapping[str, xr.Dataset]) -> None:
     for k, (video, one) in enumerate(beside.items()):
-        axes.plot(one.direction, one.model.mean("seed"), color=f"C{k}", label=f"learned, {video} video")
+        axes.plot(one.direction, one.model.mean("seed"), color=f"C{k}", label=f"learned, {verbatim(video)} video")
         ends = one.model.min("seed"), one.model.max("seed")
         axes.fill_between(one.direction, *ends, color=f"C{k}", alpha=0.25, linewidth=0)
     first = next(iter(beside.values())).isel(seed=0)

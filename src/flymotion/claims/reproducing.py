@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from importlib import import_module
@@ -12,14 +13,24 @@ from types import ModuleType
 from typing import Any
 
 from flymotion.claims.rows import Claim, write
-from flymotion.claims.running import Each, names, on_cores, run
+from flymotion.claims.running import Each, finished, names, on_cores
+from flymotion.plots.canvas import save_figure
+from flymotion.writing import UNFINISHED, Results, results
 
-__all__ = ["groups", "known_claims", "reproduce"]
+__all__ = ["Interrupted", "groups", "known_claims", "reproduce"]
 
 PACKAGE = __name__.rpartition(".")[0]
 
-DPI = 150
-"""Of the figures."""
+SOURCE = "flymotion reproduce"
+"""What figures say in their files that they were made by."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Checking of claims was interrupted; knows the rows of those that were finished."""
+
+    def __init__(self, words: str, rows: list[Claim]) -> None:
+        super().__init__(words)
+        self.rows = rows
 
 
 def groups() -> dict[str, ModuleType]:
@@ -51,11 +62,12 @@ def reproduce(
     Parameters
     ----------
     ids : iterable of str, optional
-        Which claims, for instance ``["C2", "C28"]``; all by default.
+        Which claims, for instance ``["C2", "C28"]``, of lower case too; all by default.
     full : bool
         Every seed and size that a claim names, in minutes, instead of few seeds, in one or two.
     out : str or Path
-        Folder for ``claims.json`` and the figures; made if missing.
+        Folder for ``claims.json`` and the figures; made if missing. Figures of an earlier run there are removed when
+        the new ones are in place.
     progress : callable
         Called with the pieces of work done, their total, and what is being worked on.
     n_jobs : int
@@ -73,21 +85,62 @@ def reproduce(
     ------
     ValueError
         Unknown claims; settings that no claim asked for has, or that are out of range.
+    WriteError
+        A folder that cannot be written to, before any work.
+    Interrupted
+        Ctrl-C: what was finished is in the folder ``unfinished`` of ``out``, and earlier results are as they were.
     """
     wanted = _known(ids)
     modules = {name: module for name, module in groups().items() if wanted.intersection(module.CLAIMS)}
     configs = _configs(modules, full, settings)
-    found = _run(modules, configs, progress, n_jobs)
+    with results(out, ["claims.json"], sources=settings.get("videos", ())) as files:
+        found: dict[str, Any] = {}
+        try:
+            for name, of_group in _run(modules, configs, progress, n_jobs):
+                found[name] = of_group
+        except KeyboardInterrupt as error:
+            if not found:
+                raise
+            rows = _conclude(found, configs, wanted, files, n_jobs, unfinished=True)
+            told = f"{len(found)} of {len(modules)} groups of claims were finished: {files.folder / UNFINISHED}"
+            raise Interrupted(told, rows) from error
+        return _conclude(found, configs, wanted, files, n_jobs)
+
+
+def _conclude(
+    found: Mapping[str, Any],
+    configs: Mapping[str, Any],
+    wanted: set[str],
+    files: Results,
+    n_jobs: int,
+    *,
+    unfinished: bool = False,
+) -> list[Claim]:
+    """Check the claims of some groups, write the rows, draw the figures, and put them in place of an earlier run's."""
+    modules = {name: module for name, module in groups().items() if name in found}
     rows = [row for name, module in modules.items() for row in module.check(found[name], configs[name])]
     rows = sorted((row for row in rows if _id(row) in wanted), key=lambda row: _number(_id(row)))
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    write(rows, out / "claims.json")
+    write(rows, files.aside / "claims.json")
     drawn = [
-        partial(_draw, name, found[name], configs[name], out) for name in modules if hasattr(modules[name], "figures")
+        partial(_draw, name, found[name], configs[name], files.aside)
+        for name in modules
+        if hasattr(modules[name], "figures")
     ]
-    list(on_cores(n_jobs if len(drawn) > 1 else 1)(drawn))
+    list(on_cores(n_jobs)(drawn))
+    _remove_figures(files.keep(unfinished=unfinished))
     return rows
+
+
+def _remove_figures(kept: list[Path]) -> None:
+    """Remove the figures of an earlier run beside what was just put in place; what others made stays."""
+    from PIL import Image
+
+    for path in set(kept[0].parent.glob("*.png")).difference(kept):
+        with suppress(OSError):
+            with Image.open(path) as image:
+                ours = image.info.get("Source") == SOURCE
+            if ours:
+                path.unlink()
 
 
 def _id(row: Claim) -> str:
@@ -100,7 +153,7 @@ def _number(id: str) -> int:
 
 def _known(ids: Iterable[str] | None) -> set[str]:
     known = known_claims()
-    wanted = set(known) if ids is None else {ids} if isinstance(ids, str) else set(ids)
+    wanted = set(known) if ids is None else {id.upper() for id in ([ids] if isinstance(ids, str) else ids)}
     if unknown := sorted(wanted.difference(known)):
         raise ValueError(f"unknown claim {', '.join(unknown)}; expected some of {', '.join(known)}")
     return wanted
@@ -112,7 +165,7 @@ def _configs(modules: Mapping[str, ModuleType], full: bool, settings: Mapping[st
         raise ValueError(f"n_seeds is {settings['n_seeds']}; expected at least 1")
     has = {name: {field.name for field in fields(module.Config)} for name, module in modules.items()}
     if homeless := sorted(set(settings).difference(*has.values())):
-        raise ValueError(f"{', '.join(homeless)}: no claim that was asked for has this setting")
+        raise ValueError(f"{homeless[0]} is given, but no claim that was asked for has this setting")
     return {
         name: module.Config(
             **({} if full else module.QUICK) | {key: settings[key] for key in settings if key in has[name]}
@@ -126,8 +179,8 @@ def _run(
     configs: Mapping[str, Any],
     progress: Callable[[int, int, str], None],
     n_jobs: int,
-) -> dict[str, Any]:
-    """Run groups, the pieces of all in one queue, so that no core waits for another at the end of each."""
+) -> Iterator[tuple[str, Any]]:
+    """Run groups and yield what each found, the pieces of all in one queue, so that no core waits at an end."""
     work = {name: module.work(configs[name]) for name, module in modules.items()}
     titles, done = [_title(modules[name]) for name in names(work)], 0
 
@@ -142,7 +195,7 @@ def _run(
 
     tell()
     each: Each = on_cores(n_jobs, one_more)
-    return run(work, each)
+    return finished(work, each)
 
 
 def _title(module: ModuleType) -> str:
@@ -153,4 +206,4 @@ def _title(module: ModuleType) -> str:
 def _draw(name: str, found: Any, config: Any, out: Path) -> None:
     """Draw the figures of one group; by its name, as modules cannot be sent to other processes."""
     for figure_name, figure in groups()[name].figures(found, config).items():
-        figure.savefig(out / f"{figure_name}.png", dpi=DPI)
+        save_figure(figure, out / f"{figure_name}.png", source=SOURCE)

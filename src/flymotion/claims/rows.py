@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.writing import whole
+
 __all__ = ["Claim", "Verdict", "above", "all_of", "below", "report", "verdicts", "within", "write"]
 
 Values = Any
@@ -187,4 +189,6 @@ def write(rows: Iterable[Claim], path: Path) -> None:
     for row in plain:
         if not math.isfinite(row["value"]):
             row["value"] = None
-    path.write_text(json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(plain, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    with whole(path) as place:  # of names that are no Unicode, bytes are escaped as JSON has it
+        place.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -6,13 +6,15 @@ no arguments. What comes back has the same names, and the results of a list stac
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Found", "Work", "each_seed", "in_turn", "names", "on_cores", "run", "stack"]
+__all__ = ["Found", "Work", "each_seed", "finished", "in_turn", "names", "on_cores", "run", "stack"]
 
 Work = Mapping[str, Any]
 """Names, and what there is to do: pieces, lists of pieces, or more such mappings."""
@@ -37,8 +39,13 @@ def run(work: Work, each: Each | None = None) -> dict[str, Any]:
     >>> run({"squares": each_seed(pow, 3, 2), "one": {"answer": lambda: 42}})
     {'squares': array([1, 2, 4]), 'one': {'answer': 42}}
     """
+    return dict(finished(work, each))
+
+
+def finished(work: Work, each: Each | None = None) -> Iterator[tuple[str, Any]]:
+    """Do all pieces, and yield what each part at the root found, by its name, as soon as it has all of its pieces."""
     results = iter((each or in_turn)([piece for _, piece in _leaves(work)]))
-    return {name: _filled(part, results) for name, part in work.items()}
+    return ((name, _filled(part, results)) for name, part in work.items())
 
 
 def names(work: Work) -> list[str]:
@@ -82,20 +89,49 @@ def in_turn(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
 def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
     """Return a way of doing work on several processes, of one BLAS thread each.
 
+    Where it is left before the end, as by Ctrl-C, which they do not hear themselves, the processes are ended.
+
     Parameters
     ----------
     n_jobs : int
-        Number of processes; 1 is this one.
+        Number of processes, at most one a piece; 1 is this one.
     done : callable
         Called after each piece.
     """
     from joblib import Parallel, delayed, parallel_config
+    from joblib.externals.loky import get_reusable_executor
 
     def each(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
-        with parallel_config("loky", inner_max_num_threads=1):
-            results = Parallel(n_jobs, return_as="generator")(delayed(piece)() for piece in work)
-        for result in results:
-            done()
-            yield result
+        n_processes = min(n_jobs, len(work)) or 1
+        complete = False
+        try:
+            with parallel_config("loky", inner_max_num_threads=1), _deaf():
+                results = Parallel(n_processes, return_as="generator")(delayed(piece)() for piece in work)
+            for result in results:
+                done()
+                yield result
+            complete = True
+        finally:
+            if n_processes > 1 and not complete:
+                get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
     return each
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C, which a terminal sends to all; it is for this one to end them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # starting it later would let this thread hear again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
+from flymotion.cli.ending import Program
 from flymotion.cli.inspecting import inspect
 from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
@@ -14,7 +15,7 @@ from flymotion.cli.paper import reproduce
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
     """Learn to see motion the way the fly does."""

@@ -1,16 +1,20 @@
-"""What all commands share: errors in one line, a progress bar, tables."""
+"""What all commands share: where to write, errors in one line, a progress bar, tables."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["figure", "one_line_errors", "plain_warnings", "progress_bar", "table", "width"]
+from flymotion.cli.ending import complain, in_one_line, printing, say
+
+__all__ = ["figure", "one_line_errors", "out_option", "plain_warnings", "progress_bar", "rate_option", "table", "width"]
 
 
 class _Problem(click.ClickException):
@@ -19,15 +23,38 @@ class _Problem(click.ClickException):
     exit_code = 2
 
 
+def rate_option(command: Callable) -> Callable:
+    """Add the option ``--rate`` of commands that read videos."""
+    return click.option(
+        "--rate", type=click.FloatRange(min=0, min_open=True), help="Frames per second of images, which do not tell."
+    )(command)
+
+
+def out_option(folder: str) -> Callable[[Callable], Callable]:
+    """Return the option ``--out`` of a command, and the folder that it is by default."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=folder,
+        show_default=True,
+        help="Folder to write to; made if missing.",
+    )
+
+
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what is wrong with the input into one line on stderr and exit status 2."""
+    """Turn what is wrong with the input into one line on stderr and exit status 2.
+
+    A message that begins with the name of a parameter, "n_seeds is 0", names the option instead.
+    """
     try:
         yield
     except (ValueError, OSError) as error:
         if os.environ.get("FLYMOTION_TRACEBACK"):
             raise
-        raise _Problem(" ".join(str(error).split())) from error
+        options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+        text = re.sub(r"^\w+(?= is )", lambda found: options.get(found[0], found[0]), in_one_line(error))
+        raise _Problem(text) from error
 
 
 @contextmanager
@@ -36,7 +63,7 @@ def plain_warnings() -> Iterator[None]:
     import warnings
 
     def show(message: Warning | str, *rest: Any, **more: Any) -> None:
-        click.echo(f"Warning: {message}", err=True)
+        complain(f"Warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -50,7 +77,7 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None)
 
@@ -80,7 +107,10 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping
         table.add_row(*(Text(cell, style=(styles or {}).get(cell, "")) for cell in row))
     console = Console(width=width())
     least = Measurement.get(console, console.options.update(max_width=1000), table).minimum
-    Console(width=max(console.width, least)).print(table)
+    console.width = max(console.width, least)
+    with printing(), console.capture() as shown:  # which flushes all the same
+        console.print(table)
+    say(shown.get().removesuffix("\n"))
 
 
 def width() -> int:

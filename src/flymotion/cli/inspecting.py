@@ -10,6 +10,8 @@ import click
 import numpy as np
 
 from flymotion.cli.common import figure, one_line_errors, table, width
+from flymotion.cli.ending import say
+from flymotion.writing import check
 
 if TYPE_CHECKING:
     from flymotion.generators import Generators
@@ -70,20 +72,22 @@ def inspect(model: Path, out: Path | None) -> None:
     from flymotion.learner.saving import look
 
     with one_line_errors():
+        if out is not None:
+            check(out, sources=[model])
         header, what = look(model)
-        click.echo(f"{model}: {header.kind}, written by flymotion {_printable(header.version)}")
+        say(f"{model}: {header.kind}, written by flymotion {_printable(header.version)}")
         if hasattr(what, "get_params"):
-            click.echo(", ".join(f"{name} {_brief(value)}" for name, value in what.get_params(deep=False).items()))
+            say(", ".join(f"{name} {_brief(value)}" for name, value in what.get_params(deep=False).items()))
         for line in _trained(what):
-            click.echo(line)
+            say(line)
         shown = _filters(what)
         if shown is not None:
             _tell(shown)
         if isinstance(what, MotionLearner) and what.__sklearn_is_fitted__() and what.n_components > 1:
-            click.echo(_scored(what))  # chance is always right of a single one
+            say(_scored(what))  # chance is always right of a single one
         if out is not None:
             _draw(shown, out, model)
-            click.echo(out)
+            say(out)
 
 
 def _printable(text: str) -> str:
@@ -217,11 +221,11 @@ def _tell(shown: Shown) -> None:
         cells = zip(*([figure(value) for value in values] for values in shown.columns.values()), strict=True)
         table(titles, [[name, *row] for name, row in zip(shown.names, cells, strict=True)])
     if shown.images is None or max(shown.images.shape[1:]) > LARGEST:
-        click.echo("the filters are larger than a terminal; --out draws them")
+        say("the filters are larger than a terminal; --out draws them")
         return
-    click.echo(f"{shown.what}, from {GLYPHS[0]} by way of {GLYPHS[2]} to {GLYPHS[-1]}:")
+    say(f"{shown.what}, from {GLYPHS[0]} by way of {GLYPHS[2]} to {GLYPHS[-1]}:")
     for line in _side_by_side(shown.names, shown.images):
-        click.echo(line)
+        say(line)
 
 
 def _side_by_side(names: Sequence[str], images: np.ndarray) -> Iterator[str]:
@@ -238,7 +242,7 @@ def _side_by_side(names: Sequence[str], images: np.ndarray) -> Iterator[str]:
 
 def _draw(shown: Shown | None, out: Path, model: Path) -> None:
     from flymotion import plots
-    from flymotion.writing import whole
+    from flymotion.plots.canvas import save_figure
 
     if shown is None or (shown.generators is None and shown.matrices is None):
         raise ValueError(f"{model}: has no filters to draw")
@@ -246,5 +250,4 @@ def _draw(shown: Shown | None, out: Path, model: Path) -> None:
         drawn = plots.filter_sheet(shown.generators, shown.names)
     else:
         drawn = plots.draw_filters(shown.matrices, shown.names)
-    with whole(out, sources=[model]) as place:
-        drawn.savefig(place, dpi=150)
+    save_figure(drawn, out)

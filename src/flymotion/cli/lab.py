@@ -14,7 +14,9 @@ from typing import Any
 
 import click
 
-from flymotion.cli.common import figure, one_line_errors, progress_bar, table, width
+from flymotion.cli.common import figure, one_line_errors, out_option, progress_bar, table, width
+from flymotion.cli.ending import say
+from flymotion.writing import UNFINISHED, Results, results, whole
 
 __all__ = ["compare", "detectors", "stimuli", "tune"]
 
@@ -31,6 +33,9 @@ MEASURES = {
     "3 div.": ("diverging_positive", "two_point_positive"),
 }
 """What a table calls the numbers of a characterisation that it shows, and what each is divided by."""
+
+PUBLISHED = "published"
+"""What stands for the recordings that come with the package."""
 
 LEGEND = (
     "half-width of direction tuning in deg; DSI (PD-ND)/(PD+ND), rectified; TF of the largest response; exponent of "
@@ -84,54 +89,72 @@ def _brief(value: Any) -> str:
     "--experiment", "names", multiple=True, help="One of the experiments; may be given again. All by default."
 )
 @click.option("--recording", metavar="FILE", help='Direction tuning to compare with: a CSV file, or "published".')
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-tuning", show_default=True)
+@out_option("flymotion-tuning")
 def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path) -> None:
     """Run the classic experiments on DETECTOR (see "flymotion detectors") or on a learned MODEL, a file.
 
     The experiments are local, summed, direction, frequency, velocity, contrast, duration, apparent-motion, reverse-phi,
     gliders and edges.
 
-    Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT. Beside a
-    recording responses are half-wave rectified, those of every detector and model, as a cell's are; the table also
-    says what they correlate as they are, raw.
+    Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT, as soon as it
+    is finished. Beside a recording responses are half-wave rectified, those of every detector and model, as a cell's
+    are; the table also says what they correlate as they are, raw.
     """
-    from flymotion import plots
-    from flymotion.tuning import EXPERIMENTS, experiment
+    from flymotion.tuning import EXPERIMENTS
 
+    stem, wanted = Path(detector).stem, names or tuple(EXPERIMENTS)
     with one_line_errors():
         if unknown := [name for name in names if name not in EXPERIMENTS]:
             raise ValueError(f"there is no experiment {unknown[0]!r}; expected one of {', '.join(EXPERIMENTS)}")
-        made, stem = _detector(detector), Path(detector).stem
-        recorded = None if recording is None else _recording(recording)
-        wanted = names or tuple(EXPERIMENTS)
-        out.mkdir(parents=True, exist_ok=True)
+        files = [f"{stem}-{name}.{suffix}" for name in wanted for suffix in ("nc", "png")]
+        files += [f"{stem}-recording.png"] if recording is not None else []
+        with results(out, files, sources=_files(detector, recording)) as run:
+            recorded = None if recording is None else _recording(recording)
+            _tune(_detector(detector), wanted, run, stem)
+            if recorded is not None:
+                _beside(_detector(detector), recorded, run.aside / f"{stem}-recording.png")
+                say(*run.keep())
+
+
+def _tune(detector: Any, wanted: Sequence[str], run: Results, stem: str) -> None:
+    """Run experiments, and put what each gives into its place."""
+    from flymotion import plots
+    from flymotion.plots.canvas import save_figure
+    from flymotion.tuning import experiment
+
+    done = 0
+    try:
         with progress_bar("tuning") as progress:
-            for k, name in enumerate(wanted):
-                progress(k, len(wanted), name)
-                results = experiment(name, made)
-                path = out / f"{stem}-{name}.nc"
-                results.to_netcdf(path, engine="scipy")
-                plots.draw_tuning(results).savefig(path.with_suffix(".png"), dpi=150)
-                click.echo(f"{path}\n{path.with_suffix('.png')}")
-        if recorded is not None:
-            _beside(made, recorded, out / f"{stem}-recording.png")
+            for done, name in enumerate(wanted):
+                progress(done, len(wanted), name)
+                found = experiment(name, detector)
+                path = run.aside / f"{stem}-{name}.nc"
+                with whole(path) as place:
+                    found.to_netcdf(place, engine="scipy")
+                save_figure(plots.draw_tuning(found), path.with_suffix(".png"))
+                say("\n".join(map(str, run.keep())))
+    except KeyboardInterrupt as error:
+        if done:
+            error.add_note(f"{done} of {len(wanted)} experiments were finished: {run.folder}")
+        raise
 
 
 def _recording(source: str) -> Any:
     from flymotion.tuning import recordings
 
-    return recordings.published() if source == "published" else recordings.read_recording(source)
+    return recordings.published() if source == PUBLISHED else recordings.read_recording(source)
 
 
 def _beside(detector: Any, recorded: Any, path: Path) -> None:
     from flymotion import plots
     from flymotion.detectors import rectified
+    from flymotion.plots.canvas import save_figure
     from flymotion.tuning import experiment, recordings
 
     both = recordings.compare(experiment("direction", rectified(detector)), recorded)
     raw = recordings.compare(experiment("direction", detector), recorded)
     both = both.assign(correlation_raw=raw.correlation_raw)
-    plots.draw_comparison(both).savefig(path, dpi=150)
+    save_figure(plots.draw_comparison(both), path)
     measured = ("correlation", "correlation_raw", "correlation_cosine")
     table(
         [
@@ -150,7 +173,6 @@ def _beside(detector: Any, recorded: Any, path: Path) -> None:
             for cell in both.cell.values
         ],
     )
-    click.echo(path)
 
 
 CURVES = ("recording", "model")
@@ -158,37 +180,68 @@ CURVES = ("recording", "model")
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[DETECTOR|MODEL]...")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-tuning", show_default=True)
+@out_option("flymotion-tuning")
 def compare(names: tuple[str, ...], out: Path) -> None:
     """Put detectors side by side: all, or those named, or learned models.
 
     Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
+    Ctrl-C ends it; the detectors that were finished by then are put into OUT/unfinished.
     """
-    from flymotion import plots
-    from flymotion.claims.running import on_cores
     from flymotion.detectors import DETECTORS
+
+    with one_line_errors(), results(out, SHEET, sources=_files(*names)) as run:
+        made = {label: _detector(name) for label, name in _labelled(names or tuple(DETECTORS)).items()}
+        found: dict[str, Any] = {}
+        try:
+            _characterise(made, found)
+        except KeyboardInterrupt as error:
+            if not found:
+                raise
+            error.add_note(f"{len(found)} of {len(made)} detectors were finished: {run.folder / UNFINISHED}")
+            _show(found, run, unfinished=True)
+            raise
+        _show(found, run)
+
+
+SHEET = ("compare.csv", "compare.png")
+
+
+def _characterise(made: Mapping[str, Any], found: dict[str, Any]) -> None:
+    """Characterise detectors, and note what is found as it comes."""
+    from flymotion.claims.running import finished, on_cores
     from flymotion.tuning import characterise
 
-    with one_line_errors():
-        made = {label: _detector(name) for label, name in _labelled(names or tuple(DETECTORS)).items()}
-        with progress_bar("comparing") as progress:
-            done = 0
+    with progress_bar("comparing") as progress:
 
-            def one_more() -> None:
-                nonlocal done
-                done += 1
-                progress(done, len(made), list(made)[min(done, len(made) - 1)])
+        def tell() -> None:
+            progress(len(found), len(made), list(made)[min(len(found), len(made) - 1)])
 
-            progress(0, len(made), next(iter(made)))
-            work = [partial(characterise, detector) for detector in made.values()]
-            results = dict(zip(made, on_cores(2, one_more)(work), strict=True))
-        out.mkdir(parents=True, exist_ok=True)
-        plots.draw_sheet(results).savefig(out / "compare.png", dpi=150)
-        units = [unit for name, each in results.items() for unit in _units(name, each.numbers)]
-        _write(units, out / "compare.csv")
+        tell()
+        work = {name: partial(characterise, detector) for name, detector in made.items()}
+        for name, of_detector in finished(work, on_cores(2)):
+            found[name] = of_detector
+            tell()
+
+
+def _show(found: dict[str, Any], run: Results, *, unfinished: bool = False) -> None:
+    """Write and print what was found."""
+    from flymotion import plots
+    from flymotion.plots.canvas import save_figure
+
+    units = [unit for name, each in found.items() for unit in _units(name, each.numbers)]
+    _write(units, run.aside / "compare.csv")
+    save_figure(plots.draw_sheet(found), run.aside / "compare.png")
+    kept = run.keep(unfinished=unfinished)
     table([("detector", "left"), *((title, "right") for title in MEASURES)], [_row(*unit) for unit in units])
-    click.echo(textwrap.fill(LEGEND, width()))
-    click.echo(f"{out / 'compare.csv'}\n{out / 'compare.png'}")
+    say(textwrap.fill(LEGEND, width()))
+    say("\n".join(map(str, kept)))
+
+
+def _files(*names: str | None) -> list[str]:
+    """Return those names that are not of detectors or of published recordings, but of files."""
+    from flymotion.detectors import DETECTORS
+
+    return [name for name in names if name is not None and name not in {*DETECTORS, PUBLISHED}]
 
 
 def _labelled(names: Sequence[str]) -> dict[str, str]:
@@ -214,7 +267,7 @@ def _row(name: str, numbers: Mapping[str, float]) -> list[str]:
 
 
 def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole(path) as place, place.open("w", newline="", encoding="utf-8", errors="surrogateescape") as file:
         writer = csv.writer(file)
         writer.writerow(["detector", *units[0][1]])
         writer.writerows([name, *numbers.values()] for name, numbers in units)

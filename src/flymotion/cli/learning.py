@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flymotion.cli.common import one_line_errors, plain_warnings, progress_bar, table
+from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
+from flymotion.cli.ending import Interrupts, complain, say
+from flymotion.writing import results
 
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
+    from flymotion.learner.sources import Described
 
 __all__ = ["learn"]
 
@@ -29,28 +33,76 @@ ACCURATE, CARDINAL = 0.7, 15.0
 @click.option("--start", metavar="N|Ts", help="First frame of a video: a number, or a time as in 10.5s.")
 @click.option("--stop", metavar="N|Ts", help="Frame of a video before which to end.")
 @click.option("--max-frames", type=click.IntRange(min=2), help="Frames of a video to read at most.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-learned", show_default=True)
-def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
+@rate_option
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of everything random; one seed, one result.",
+)
+@out_option("flymotion-learned")
+@click.pass_obj
+def learn(interrupts: Interrupts, sources: tuple[str, ...], out: Path, **options: Any) -> None:
     """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
     Several videos are one corpus. A camera is watched until there are enough pairs. An eye makes small movements over
-    photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes filters.png and
-    model.safetensors into the folder OUT.
+    photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes
+    model.safetensors and filters.png into the folder OUT. Ctrl-C ends it; what was learned until then is put into
+    OUT/unfinished, or of a camera into OUT.
     """
-    import flymotion
-    from flymotion import plots
     from flymotion.learner import describe, save
 
-    with one_line_errors(), plain_warnings():
-        with progress_bar("learning") as progress:
-            given = {name: value for name, value in options.items() if value is not None}
-            learner = flymotion.learn(sources, progress=progress, **given)
-            detectors = describe(learner)
-        out.mkdir(parents=True, exist_ok=True)
-        titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
-        plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
-        save(learner, out / "model.safetensors")
+    given = {name: value for name, value in options.items() if value is not None}
+    with one_line_errors(), plain_warnings(), results(out, [MODEL, FILTERS], sources=sources) as run:
+        learner = _learned(sources, given, interrupts)
+        save(learner, run.aside / MODEL)
+        found = describe(learner)
+        _draw(learner, found, run.aside / FILTERS)
+        kept = run.keep(unfinished=interrupts.due and not any(map(_is_endless, sources)))
+    _tell(learner, found, options["n_pairs"])
+    say("\n".join(map(str, kept)))
+    if interrupts.due:
+        raise KeyboardInterrupt(f"what was learned until then is in {kept[0].parent}")
+
+
+def _is_endless(source: str) -> bool:
+    from flymotion.video.live import is_live
+
+    return is_live(source) or Path(source).is_fifo() or Path(source).is_char_device()
+
+
+MODEL, FILTERS = "model.safetensors", "filters.png"
+
+
+def _learned(sources: tuple[str, ...], given: dict[str, Any], interrupts: Interrupts) -> MotionLearner:
+    """Learn until Ctrl-C, and leave no step half done."""
+    import flymotion
+
+    with progress_bar("learning") as progress, interrupts.deferred():
+
+        def tell(*how: Any) -> bool:
+            progress(*how)
+            return interrupts.due
+
+        try:
+            return flymotion.learn(sources, progress=tell, **given)
+        except ValueError:
+            if interrupts.due:
+                raise KeyboardInterrupt from None  # there was too little yet
+            raise
+
+
+def _draw(learner: MotionLearner, found: Sequence[Described], path: Path) -> None:
+    from flymotion import plots
+    from flymotion.plots.canvas import save_figure
+
+    titles = [f"{each.label} ({round(each.direction) % 360}°)" for each in found]
+    save_figure(plots.filter_sheet(learner.generators_, titles), path)
+
+
+def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> None:
+    """Print what was learned, what from, and how good it is."""
     table(
         [
             ("detector", "left"),
@@ -61,28 +113,24 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
         ],
         [
             [d.label, f"{round(d.direction) % 360}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
-            for d in detectors
+            for d in found
         ],
     )
-    _tell(learner)
-    click.echo(f"{out / 'filters.png'}\n{out / 'model.safetensors'}")
-
-
-def _tell(learner: MotionLearner) -> None:
-    """Print what was learned from, and how good it is."""
     accuracy, watched = learner.direction_accuracy_, learner.watched_
     for video in watched:
-        click.echo(
+        say(
             f"{video.name}: {video.n_pairs:,} pairs of frames, reduced by {video.scale} so that motion is a fraction "
             f"of a pixel; {video.share:.0%} of their patches learned from"
         )
+    if learner.n_patches_seen_ != n_pairs:
+        say(f"learned from {learner.n_patches_seen_:,} pairs of patches; asked for were about {n_pairs:,}")
+    if learner.n_components == 1:
+        return say("one detector alone tells no direction from another; give --n-components 2 or more")
     patches = "held-out patches" if any(video.n_held_out for video in watched) else "patches"
     chance = 1 / learner.n_components
-    click.echo(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
+    say(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
     if accuracy < ACCURATE:
-        click.echo(
-            "warning: the detectors tell directions badly; learn from more, or sharper, moving content", err=True
-        )
+        complain("warning: the detectors tell directions badly; learn from more, or sharper, moving content")
     off = max(abs((direction + 45) % 90 - 45) for direction in learner.directions_)
     if learner.n_components == 4 and off > CARDINAL:
-        click.echo(f"warning: the directions are up to {off:.0f} deg off right, up, left and down", err=True)
+        complain(f"warning: the directions are up to {off:.0f} deg off right, up, left and down")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
 
-from flymotion.cli.common import one_line_errors, plain_warnings, progress_bar, table
+from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
+from flymotion.cli.ending import Interrupts, say
+from flymotion.writing import Results, results
 
 __all__ = ["detect", "watch"]
 
@@ -22,7 +23,7 @@ EVERY = 10
 
 def _reading(command: Callable) -> Callable:
     """Add the options that both commands read a video with."""
-    options = [
+    options: list[Callable] = [
         click.option(
             "--model", metavar="FILE", help='Detectors that "flymotion learn" wrote, instead of three-pixel ones.'
         ),
@@ -33,6 +34,7 @@ def _reading(command: Callable) -> Callable:
         ),
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
         click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
+        rate_option,
     ]
     for option in reversed(options):
         command = option(command)
@@ -51,9 +53,7 @@ def _crop(context: click.Context, option: click.Parameter, value: str | None) ->
 @click.command()
 @click.argument("source")
 @_reading
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-detected", show_default=True
-)
+@out_option("flymotion-detected")
 @click.option(
     "--overlay",
     type=click.Choice(["arrows", "wheel", "directions", "none"]),
@@ -62,40 +62,55 @@ def _crop(context: click.Context, option: click.Parameter, value: str | None) ->
     help="Write the video with its motion drawn in: velocity, hues, or a panel a detector.",
 )
 @click.option("--fields", type=click.Choice(["zarr", "npz"]), help="Write responses and velocity at every pixel.")
-def detect(source: str, out: Path, overlay: str, fields: str | None, **reading: Any) -> None:
+@click.pass_obj
+def detect(interrupts: Interrupts, source: str, out: Path, overlay: str, fields: str | None, **reading: Any) -> None:
     """Detect motion in SOURCE: a video, an image stack, a folder of images, a camera (camera:0) or a URL.
 
     Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, and what else is
-    asked for: overlay-MODE.mp4 and fields.zarr or fields.npz. What each holds: docs/video.md. Ctrl-C ends it early.
+    asked for: overlay-MODE.mp4 and fields.zarr or fields.npz. What each holds: docs/video.md. Ctrl-C ends it early;
+    what was measured until then is put into OUT/unfinished, or of a camera or stream into OUT.
     """
     from flymotion import detecting
-    from flymotion.detecting.trace import draw_trace
 
-    with one_line_errors(), plain_warnings():
-        found = detecting.detect(source, dense=overlay != "none" or fields is not None, **reading)
-        out.mkdir(parents=True, exist_ok=True)
-        sinks: list[Any] = [detecting.MotionTable(out / "global-motion.csv", found)]
-        if fields is not None:
-            sinks.append(detecting.SINKS[fields](out / f"fields.{fields}", found))
-        if overlay != "none":
-            from flymotion.detecting.overlay import OverlayVideo
-
-            sinks.append(OverlayVideo(out / f"overlay-{overlay}.mp4", found, overlay))
-        seconds = _run(found, sinks)
-        trace = detecting.read_trace(sinks[0].path)
-        draw_trace(trace).savefig(out / "global-motion.png", dpi=150)
+    more = {"zarr": ["fields.zarr/"], "npz": ["fields.npz"], None: []}[fields]
+    more += [f"overlay-{overlay}.mp4"] if overlay != "none" else []
+    with one_line_errors(), plain_warnings(), results(out, [*TABLE, *more], sources=[source, reading["model"]]) as run:
+        found = detecting.detect(source, dense=bool(more), **reading)
+        seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
+        trace = _drawn(run)
+        if interrupts.due and not len(trace.frame):
+            raise KeyboardInterrupt
+        places = {path.name: path for path in run.keep(unfinished=interrupts.due and not found.movie.live)}
     _summarise(found.movie, trace, seconds)
-    click.echo("\n".join(map(str, [sinks[0].path, out / "global-motion.png", *(sink.path for sink in sinks[1:])])))
+    say("\n".join(str(places[name.rstrip("/")]) for name in [*TABLE, *more]))
+    if interrupts.due:
+        where = places[TABLE[0]].parent
+        raise KeyboardInterrupt(f"what was measured of {len(trace.frame)} frames until then is in {where}")
 
 
-def _run(found: Any, sinks: Iterable[Any]) -> float:
+TABLE = ("global-motion.csv", "global-motion.png")
+
+
+def _sinks(found: Any, run: Results, overlay: str, fields: str | None) -> list[Any]:
+    from flymotion import detecting
+
+    sinks: list[Any] = [detecting.MotionTable(run.aside / TABLE[0], found)]
+    if fields is not None:
+        sinks.append(detecting.SINKS[fields](run.aside / f"fields.{fields}", found))
+    if overlay != "none":
+        from flymotion.detecting.overlay import OverlayVideo
+
+        sinks.append(OverlayVideo(run.aside / f"overlay-{overlay}.mp4", found, overlay))
+    return sinks
+
+
+def _run(found: Any, sinks: Iterable[Any], interrupts: Interrupts) -> float:
     """Give every sink every detection, until they or Ctrl-C end it; returns the seconds since the first pair."""
     begun = ended = time.perf_counter()
-    with ExitStack() as stack, progress_bar("detecting") as progress:
+    with ExitStack() as stack, progress_bar("detecting") as progress, suppress(KeyboardInterrupt):
         opened = [stack.enter_context(sink) for sink in sinks]
-        interrupts = stack.enter_context(_Interrupts())
         for detection in found:
-            with interrupts.held():
+            with interrupts.deferred():  # no frame is in one file and not in the other
                 for sink in opened:
                     sink.write(detection)
                 ended = time.perf_counter()
@@ -103,36 +118,20 @@ def _run(found: Any, sinks: Iterable[Any]) -> float:
                     begun = ended  # before, kernels are loaded or compiled
                 if detection.number % EVERY == 0:
                     progress(detection.number, found.movie.n_frames_estimate)
+            if interrupts.due:
+                break
     return ended - begun
 
 
-class _Interrupts:
-    """Ends the ``with`` statement at Ctrl-C; while it is held, when it is let go, so that no step is left half done."""
+def _drawn(run: Results) -> Any:
+    """Draw what is in the table, and return it."""
+    from flymotion.detecting import read_trace
+    from flymotion.detecting.trace import draw_trace
+    from flymotion.plots.canvas import save_figure
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        self._held = self._due = False
-        self._before = signal.signal(signal.SIGINT, self._come)
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        """End."""
-        signal.signal(signal.SIGINT, self._before)
-        return kind is KeyboardInterrupt
-
-    def _come(self, number: int, frame: Any) -> None:
-        self._due = True
-        if not self._held:
-            raise KeyboardInterrupt
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Hold interrupts."""
-        self._held = True
-        yield
-        self._held = False
-        if self._due:
-            raise KeyboardInterrupt
+    trace = read_trace(run.aside / TABLE[0])
+    save_figure(draw_trace(trace), run.aside / TABLE[1])
+    return trace
 
 
 def _summarise(movie: Any, trace: Any, seconds: float) -> None:
@@ -162,7 +161,8 @@ def _mean(values: Any) -> str:
 @click.argument("source")
 @_reading
 @click.option("--max-frames", type=click.IntRange(min=1), help="Stop after so many frames.")
-def watch(source: str, max_frames: int | None, **reading: Any) -> None:
+@click.pass_context
+def watch(context: click.Context, source: str, max_frames: int | None, **reading: Any) -> None:
     """Watch motion live, in SOURCE, a video at its own rate, or in front of a camera (camera:0).
 
     Arrows show where each part of the frame moves, or with a model the direction that its detectors see. Where the
@@ -175,3 +175,5 @@ def watch(source: str, max_frames: int | None, **reading: Any) -> None:
         found = detecting.detect(source, dense=reading["model"] is not None, max_frames=max_frames, **reading)
         show = terminal.Screen(found) if sys.stdout.isatty() else terminal.Lines(found)
         terminal.play(found, show)
+    if context.obj.due:
+        context.exit(context.obj.status)  # the summary has said all

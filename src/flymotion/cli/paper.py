@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flymotion.cli.common import figure, one_line_errors, progress_bar, table
+from flymotion.cli.common import figure, one_line_errors, out_option, progress_bar, table
+from flymotion.cli.ending import complain, say
 
 if TYPE_CHECKING:
     from flymotion.claims import Claim
@@ -29,25 +30,32 @@ STYLES = {"holds": "green", "FAILS": "bold red", "report": "dim"}
 @click.option(
     "--video", "videos", multiple=True, metavar="VIDEO", help="What C30 learns from; by default it makes some."
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default="flymotion-results", show_default=True)
+@out_option("flymotion-results")
 @click.option("-v", "--verbose", is_flag=True, help="Print every measure, not one line a claim.")
-def reproduce(
-    ids: tuple[str, ...], full: bool, n_seeds: int | None, videos: tuple[str, ...], out: Path, verbose: bool
-) -> None:
+@click.option("--list", "listed", is_flag=True, help="Print the claims, and measure nothing.")
+def reproduce(ids: tuple[str, ...], full: bool, out: Path, verbose: bool, listed: bool, **given: Any) -> None:
     """Re-measure the paper's claims (all, or IDs such as C1 C28) and draw its figures.
 
-    Writes claims.json, every measure, and figures as PNG into the folder OUT. Exit status 1 when a claim misses its
-    bound.
+    Writes claims.json, every measure, and figures as PNG into the folder OUT; figures of an earlier run there go. Exit
+    status 1 when a claim misses its bound. Ctrl-C ends it; the claims that were finished are put into OUT/unfinished.
     """
     from flymotion import claims
 
-    settings: dict[str, Any] = {name: value for name, value in {"n_seeds": n_seeds, "videos": videos}.items() if value}
-    with one_line_errors(), progress_bar("reproducing") as progress:
-        rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, **settings)
-    (_print_rows if verbose else _print_verdicts)(rows)
-    click.echo(f"{out / 'claims.json'} and figures in {out}")
+    if listed:
+        table([("", "left"), ("claim", "left")], [list(claim) for claim in claims.known_claims().items()])
+        return
+    settings = {name: value for name, value in given.items() if value}
+    show = _print_rows if verbose else _print_verdicts
+    try:
+        with one_line_errors(), progress_bar("reproducing") as progress:
+            rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, **settings)
+    except claims.Interrupted as error:
+        show(error.rows)
+        raise
+    show(rows)
+    say(f"{out / 'claims.json'} and figures in {out}")
     if failed := [row.id for row in rows if row.holds is False]:
-        click.echo(f"{len(failed)} measure(s) miss their bound: {', '.join(failed)}", err=True)
+        complain(f"{len(failed)} measure(s) miss their bound: {', '.join(failed)}")
         sys.exit(1)
 
 

@@ -6,13 +6,13 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache, partial
 from types import TracebackType
 from typing import Any, Self
 
-import click
 import numpy as np
+
+from flymotion.cli.ending import say
 
 __all__ = ["Lines", "Screen", "play"]
 
@@ -50,10 +50,7 @@ def play(found: Any, show: Any) -> None:
                 show.update(detection, clock.rate, late)
     except KeyboardInterrupt:
         pass
-    except BrokenPipeError:
-        return
-    with suppress(BrokenPipeError):
-        click.echo(f"{n} frames in {clock.elapsed:.1f} s, {_in_words(clock.mean_rate)}{_own(found.movie)}")
+    say(f"{n} frames in {clock.elapsed:.1f} s, {_in_words(clock.mean_rate)}{_own(found.movie)}")
 
 
 def _in_words(rate: float) -> str:
@@ -141,7 +138,7 @@ class Lines:
             due = detection.time >= self._next
             self._next = detection.time + 1 if due or math.isnan(self._next) else self._next
         if due:
-            click.echo(_told(detection, rate))
+            say(_told(detection, rate))
 
 
 class Screen:

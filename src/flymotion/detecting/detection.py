@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from flymotion.learner import TRANSLATIONS, ModelError, MotionLearner, load
 from flymotion.video import Frame, Movie, VideoError, open_movie
 from flymotion.video.reading_ahead import ahead
 from flymotion.video.viewing import view
+from flymotion.writing import UNFINISHED
 
 __all__ = ["Detecting", "Detection", "detect"]
 
@@ -78,12 +80,19 @@ class Detecting:
         Frames are reduced by so much, and blurred, as those were that a model has learned from; None: they are not.
     scale : int
         Side of what is one pixel of the field [pixels of the source].
+    corner : tuple of int
+        Row and column of the source where the field begins, other than (0, 0) of a part of the frame.
     """
 
     movie: Movie
     field: MotionField
     view_scale: int | None
     scale: int
+    corner: tuple[int, int] = (0, 0)
+
+    def when_interrupted(self, path: Path) -> Path:
+        """Return where to put a file that Ctrl-C has ended: of a movie without an end, its own place."""
+        return path if self.movie.live else path.parent / UNFINISHED / path.name
 
     __repr__ = in_brief
 
@@ -215,10 +224,15 @@ def detect(
     movie = open_movie(source, **{"edits": "split"} | reading)
     shape, least = _reduced(movie.shape, view_scale), _reach(detectors)
     if min(shape) < least:
-        raise VideoError(f"{movie.name}: {shape} pixels are left of {movie.shape}; expected {least} or more each way")
+        by = (view_scale or 1) * reading.get("scale", 1)
+        raise VideoError(
+            f"{movie.name}: reduced by {by}, frames have {shape[0]} x {shape[1]} pixels; expected {least} or more each "
+            "way, which the detectors need: choose a smaller scale, or a larger part of the frame"
+        )
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
-    return Detecting(movie, field, view_scale, (view_scale or 1) * reading.get("scale", 1))
+    top, _, left, _ = reading.get("crop") or (0, 0, 0, 0)
+    return Detecting(movie, field, view_scale, (view_scale or 1) * reading.get("scale", 1), (top, left))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

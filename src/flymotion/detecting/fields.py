@@ -4,12 +4,17 @@ Both hold the arrays ``directions`` ``(n_pairs, n_directions, height, width)``, 
 width)`` in pixels of the source, ``confidence`` ``(n_pairs, height, width)``, ``frame`` and ``time_s`` ``(n_pairs,)``
 of the second frame of each pair (numbers that are not consecutive tell of cuts), and, of zarr as attributes, ``angles``
 [deg] and ``scale``, how many pixels of the source are one of the field.
+
+The zarr group is what ``xarray.open_zarr`` opens: its axes are named, ``pair``, ``direction``, ``component``, ``y`` and
+``x``, with coordinates in degrees and pixels of the source, and all arrays have units. It is of zarr's format 2, which
+all versions of both read.
 """
 
 from __future__ import annotations
 
 import math
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from flymotion.detecting.detection import Detecting, Detection
+from flymotion.writing import in_words, whole
 
 __all__ = ["SINKS", "NpzFields", "ZarrFields"]
 
@@ -44,31 +50,64 @@ class ZarrFields:
         try:
             import zarr
         except ImportError as error:
-            raise ValueError(f"{path}: zarr is not installed; pip install 'flymotion[zarr]', or choose npz") from error
-        self.path = Path(path)
-        group = zarr.open_group(str(path), mode="w")
-        group.attrs.update(angles=detecting.angles.tolist(), scale=detecting.scale)
-        self._arrays: dict[str, Any] = {
-            name: zarr.open_array(
-                store=str(path), path=name, mode="w", shape=(0, *rest), chunks=(1 if rest else 1024, *rest), dtype=dtype
-            )
-            for name, rest, dtype in _layout(detecting)
-        }
+            raise ValueError(f"{path}: zarr is not installed; pip install zarr, or choose npz") from error
+        self.path, self._detecting, self._zarr = Path(path), detecting, zarr
+        self._n_pairs = 0
+        self._format = {"zarr_format": 2} if int(zarr.__version__.partition(".")[0]) > 2 else {}
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Make the group, with everything but what comes pair by pair."""
+        with ExitStack() as stack:
+            self._place = stack.enter_context(
+                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+            )
+            group = self._zarr.open_group(str(self._place), mode="w", **self._format)
+            group.attrs.update(
+                angles=self._detecting.angles.tolist(), scale=self._detecting.scale, coordinates="time_s frame"
+            )
+            for name, values in _coordinates(self._detecting).items():
+                self._array(name, (name,), values.shape, values.dtype.str)[...] = values
+            self._arrays = {
+                name: self._array(name, ("pair", *dimensions), (0, *shape), dtype)
+                for name, dimensions, shape, dtype in _layout(self._detecting)
+            }
+            self._stack = stack.pop_all()
         return self
+
+    def _array(self, name: str, dimensions: tuple[str, ...], shape: tuple[int, ...], dtype: str) -> Any:
+        """Make an array that says what its axes and units are, as xarray and netCDF have it."""
+        chunks = (1, *shape[1:]) if len(shape) > 1 else (max(1024, *shape),)
+        array = self._zarr.open_array(
+            store=str(self._place),
+            path=name,
+            mode="w",
+            shape=shape,
+            chunks=chunks,
+            dtype=dtype,
+            fill_value=None,  # others would be taken for missing values
+            **self._format,
+        )
+        array.attrs.update(_ARRAY_DIMENSIONS=list(dimensions), **ABOUT[name])
+        return array
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End; what was written stays."""
+        """Put the group in its place, or remove it after an error."""
+        self._stack.__exit__(kind, error, trace)
+
+    def _finish(self) -> None:
+        for array in self._arrays.values():
+            array.resize((self._n_pairs, *array.shape[1:]))  # a pair may have been interrupted
+        self._zarr.consolidate_metadata(str(self._place), **self._format)  # so that xarray opens it at once
 
     def write(self, detection: Detection) -> None:
         """Append the field of one pair; a frame that begins a clip has none."""
         if detection.field is not None:
-            for name, value in _parts(detection).items():
-                self._arrays[name].append(np.asarray(value)[None])
+            with in_words(self.path):
+                for name, value in _parts(detection).items():
+                    self._arrays[name].append(np.asarray(value)[None])
+            self._n_pairs += 1
 
 
 class NpzFields:
@@ -89,24 +128,31 @@ class NpzFields:
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
         self.path, self._detecting = Path(path), detecting
-        self._pair = sum(math.prod(rest) * np.dtype(dtype).itemsize for _, rest, dtype in _layout(detecting))
+        self._pair = sum(math.prod(rest) * np.dtype(dtype).itemsize for _, _, rest, dtype in _layout(detecting))
         self._kept: list[dict[str, Any]] = []
         self._check((detecting.movie.n_frames_estimate or 1) - 1)
 
     def __enter__(self) -> Self:
         """Check that the file can be written."""
-        self.path.touch()
+        with ExitStack() as stack:
+            self._place = stack.enter_context(
+                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+            )
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what there is."""
+        """Write what there is, or nothing after an error."""
+        self._stack.__exit__(kind, error, trace)
+
+    def _finish(self) -> None:
         columns: dict[str, Any] = {
             name: np.stack([pair.pop(name) for pair in self._kept]) if self._kept else np.zeros((0, *rest), dtype)
-            for name, rest, dtype in _layout(self._detecting)
+            for name, _, rest, dtype in _layout(self._detecting)
         }
-        with self.path.open("wb") as file:
+        with self._place.open("wb") as file:
             np.savez(file, angles=self._detecting.angles, scale=self._detecting.scale, **columns)
 
     def write(self, detection: Detection) -> None:
@@ -127,16 +173,39 @@ SINKS = {"zarr": ZarrFields, "npz": NpzFields}
 """Classes by what they write."""
 
 
-def _layout(detecting: Detecting) -> list[tuple[str, tuple[int, ...], str]]:
-    """Return names, shapes of one pair, and types."""
+ABOUT: dict[str, dict[str, str]] = {
+    "directions": {"units": "grey levels squared", "long_name": "response of each detector"},
+    "velocity": {"units": "pixels of the source per frame", "long_name": "velocity of content"},
+    "confidence": {"units": "1", "long_name": "how well the velocity is known"},
+    "frame": {"units": "1", "long_name": "number of the second frame of the pair"},
+    "time_s": {"units": "s", "long_name": "when the second frame of the pair is shown"},
+    "direction": {"units": "deg", "long_name": "preferred direction of content, 0 right, 90 up"},
+    "component": {"long_name": "component of velocity"},
+    "y": {"units": "pixels of the source", "long_name": "row, down"},
+    "x": {"units": "pixels of the source", "long_name": "column, right"},
+}
+"""Attributes of the arrays."""
+
+
+def _layout(detecting: Detecting) -> list[tuple[str, tuple[str, ...], tuple[int, ...], str]]:
+    """Return names, axes and shapes of one pair, and types."""
     shape = detecting.shape
     return [
-        ("directions", (len(detecting.angles), *shape), "f4"),
-        ("velocity", (2, *shape), "f4"),
-        ("confidence", shape, "f4"),
-        ("frame", (), "i8"),
-        ("time_s", (), "f8"),
+        ("directions", ("direction", "y", "x"), (len(detecting.angles), *shape), "f4"),
+        ("velocity", ("component", "y", "x"), (2, *shape), "f4"),
+        ("confidence", ("y", "x"), shape, "f4"),
+        ("frame", (), (), "i8"),
+        ("time_s", (), (), "f8"),
     ]
+
+
+def _coordinates(detecting: Detecting) -> dict[str, np.ndarray]:
+    """Return where the pixels of the field are, their centres, and what else its axes go along."""
+    rows, columns = (
+        first + detecting.scale * np.arange(n) + (detecting.scale - 1) / 2
+        for first, n in zip(detecting.corner, detecting.shape, strict=True)
+    )
+    return {"direction": detecting.angles, "component": np.array(["right", "down"]), "y": rows, "x": columns}
 
 
 def _parts(detection: Detection) -> dict[str, Any]:

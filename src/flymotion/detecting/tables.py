@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -27,6 +28,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.detecting.detection import Detecting, Detection
+from flymotion.writing import in_words, whole
 
 __all__ = ["MotionTable", "Trace", "read_trace"]
 
@@ -46,11 +48,17 @@ class MotionTable:
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
         self.path = Path(path)
+        self._interrupted = detecting.when_interrupted(self.path)
         self._names = [f"response{k}_{round(angle) % 360}deg" for k, angle in enumerate(detecting.angles, 1)]
 
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
-        self._file = self.path.open("w", newline="", encoding="utf-8")
+        with ExitStack() as stack:
+            place = stack.enter_context(
+                whole(self.path, finish=lambda: self._file.close(), interrupted=self._interrupted)
+            )
+            self._file = place.open("w", newline="", encoding="utf-8")
+            self._stack = stack.pop_all()
         self._writer = csv.writer(self._file)
         self._writer.writerow([*COLUMNS, *self._names])
         return self
@@ -58,15 +66,20 @@ class MotionTable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file; what was written stays."""
-        self._file.close()
+        """Close the file and put it in its place, or remove it after an error."""
+        try:
+            self._stack.__exit__(kind, error, trace)
+        finally:
+            with suppress(OSError):  # a full disk is so once more
+                self._file.close()
 
     def write(self, detection: Detection) -> None:
         """Write one row."""
         values = [*(detection.motion if not detection.cut else [math.nan] * 5), *detection.responses]
         time = "" if math.isnan(detection.time) else f"{detection.time:.6f}"
         cells = ("" if math.isnan(value) else f"{value:.6g}" for value in values)
-        self._writer.writerow([time, detection.number, int(detection.cut), *cells])
+        with in_words(self.path):
+            self._writer.writerow([time, detection.number, int(detection.cut), *cells])
 
 
 class Trace(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,7 +103,7 @@ def learn(
         Of everything random.
     progress : callable
         Called with the number of pairs learned from (of videos, of frames), their estimated total or None, and of
-        videos how learning goes, in words.
+        videos how learning goes, in words. Learning ends early, with what was learned until then, if it returns True.
     **reading : Any
         Options of :func:`flymotion.video.open_movie`, for videos that are not open yet. Frames that only repeat the one
         before are left out unless ``duplicates`` is ``"keep"``, and no pair bridges an edit unless ``edits`` is.
@@ -116,7 +117,7 @@ def learn(
     ------
     VideoError
         No source; one that is missing, empty or cannot be decoded; photographs mixed with videos; videos that have
-        nothing to learn from.
+        nothing to learn from; options that have no effect on what was given.
 
     Examples
     --------
@@ -130,18 +131,21 @@ def learn(
         sources = [sources]
     if not sources:
         raise VideoError(f"no sources; expected at least one video, folder, photograph or {BUNDLED!r}")
-    movies = [_open(source, photographs, WATCHING | reading) for source in sources]
+    movies = [_open(source, photographs, reading) for source in sources]
     videos = [movie for movie in movies if movie is not None]
     opened = zip(sources, movies, strict=True)
     stills = [source for source, movie in opened if movie is None and not isinstance(source, Movie)]
     if not videos:
+        if reading:
+            raise VideoError(f"{next(iter(reading))} is for videos; {_listed(sources)}: photographs are read whole")
         scenes = [photograph(image, pixels_per_spacing=1.0) for image in load_photographs(stills)]
         learner = MotionLearner(n_components, patch=patch, random_state=seed)
         side = VISIONS["plain"][1] if patch is None else patch
         return _learn_pairs(learner, eye_movements(scenes, side, n_pairs, seed), n_pairs, progress)
     if stills:
-        names = ", ".join(map(str, stills))
-        raise VideoError(f"{names}: photographs cannot be mixed with videos; learn from them apart")
+        raise VideoError(f"{_listed(stills)}: photographs cannot be mixed with videos; learn from them apart")
+    if photographs:
+        raise VideoError(f"photographs is for images, and folders of them; {videos[0].name} is a video")
     n_candidates = int(np.clip(n_pairs / (GUISES * KEPT * sum(map(n_frames_of, videos))), 20, 20_000))
     learner = MotionLearner(n_components, vision="video", patch=patch, patches_per_pair=n_candidates, random_state=seed)
     return _learn_videos(learner, videos, n_pairs, progress)
@@ -176,13 +180,19 @@ def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
     return images
 
 
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(map(str, names))
+
+
 def _open(source: Source, photographs: bool, reading: dict[str, Any]) -> Movie | None:
     """Open a video; None for photographs."""
     if isinstance(source, Movie):
         return source
     if _is_bundled(source):
         return None
-    movie = open_movie(source, **reading)
+    if get_close_matches(str(source), [BUNDLED], cutoff=0.8) and not Path(source).exists():
+        raise VideoError(f"{source}: No such file or directory; the photographs that come with us are {BUNDLED!r}")
+    movie = open_movie(source, **WATCHING | reading)
     if Path(source).is_dir():
         return None if photographs else movie
     still = not movie.live and open_movie(source).n_frames_estimate == 1  # all of it, whatever part is read
@@ -198,7 +208,8 @@ def _learn_pairs(
 ) -> MotionLearner:
     for pairs in batches:
         learner.partial_fit(pairs)
-        progress(learner.n_pairs_seen_, n_pairs)
+        if progress(learner.n_pairs_seen_, n_pairs):
+            break
     return learner.finish()
 
 
@@ -213,5 +224,8 @@ def _learn_videos(learner: MotionLearner, videos: Sequence[Movie], n_pairs: int,
             n_at_probe, accuracy = learner.n_patches_seen_, f", {learner.direction_accuracy_:.0%} right"
         share = sum(each.share * each.n_pairs for each in watched) / max(learner.n_pairs_seen_, 1)
         what = f"{learner.n_patches_seen_:,} pairs of patches learned, {share:.0%} kept{accuracy}"
-        progress(learner.n_pairs_seen_, total, what)
-    return learner
+        if progress(learner.n_pairs_seen_, total, what):
+            break
+    else:
+        return learner
+    return learner.finish()  # without what was read ahead

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from flymotion.writing import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,9 +21,11 @@ __all__ = [
     "draw_flow",
     "new_figure",
     "new_panels",
+    "save_figure",
     "signed_colours",
     "symmetric_limit",
     "typical_speed",
+    "verbatim",
 ]
 
 SIGNED = "RdBu_r"
@@ -55,6 +60,17 @@ def new_panels(
     for axes in panels[n:]:
         axes.set_axis_off()
     return figure, panels[:n]
+
+
+def verbatim(name: str) -> str:
+    """Return a name, as of a file, as text that a figure shows as it is, dollars and bytes that are no text too."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, source: str = "") -> None:
+    """Write a figure as PNG, whole or not at all; ``source`` says in the file what it was made by."""
+    with whole(path) as place:
+        figure.savefig(place, dpi=dpi, metadata={"Source": source} if source else None)
 
 
 def symmetric_limit(weights: Any) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.plots.canvas import new_figure
+from flymotion.plots.canvas import new_figure, verbatim
 from flymotion.plots.curves import PANELS, SPEEDS
 from flymotion.plots.panels import largest
 from flymotion.tuning.provenance import of_units
@@ -65,7 +65,9 @@ def draw_sheet(characters: Mapping[str, Characterisation]) -> Figure:
             PANELS[kind](axes, shown[kind])
             _small(axes, kind, first=row == 0, last=row == n - 1)
         middle = grid[row, 0].get_position(figure)
-        figure.text(0.1 / width, (middle.y0 + middle.y1) / 2, _broken(name), fontsize=9, va="center", weight="bold")
+        figure.text(
+            0.1 / width, (middle.y0 + middle.y1) / 2, verbatim(_broken(name)), fontsize=9, va="center", weight="bold"
+        )
     figure.text(0.1 / width, 0.12 / height, _KEY, fontsize=7, color="0.3")
     return figure
 

@@ -44,7 +44,7 @@ def _open_zarr(path: Path) -> Any:
     try:
         import zarr
     except ImportError as error:
-        raise VideoError(f"{path}: needs zarr; install it with: pip install 'flymotion[zarr]'") from error
+        raise VideoError(f"{path}: needs zarr; install it with: pip install zarr") from error
     try:
         array = zarr.open(str(path), mode="r")
     except Exception as error:  # its exceptions differ from version to version

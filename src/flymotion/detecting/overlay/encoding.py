@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import ExitStack, suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +14,7 @@ import numpy as np
 
 from flymotion.detecting import Detecting, Detection
 from flymotion.detecting.overlay.drawing import Overlay
+from flymotion.writing import in_words, whole
 
 __all__ = ["OverlayVideo"]
 
@@ -44,12 +46,13 @@ class OverlayVideo:
     ------
     ValueError
         An unknown mode.
-    OSError
-        A file that cannot be written.
+    WriteError
+        A file that cannot be written, where the statement begins.
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting, mode: str = "arrows") -> None:
         self.path = Path(path)
+        self._interrupted = detecting.when_interrupted(self.path)
         self._overlay = Overlay(mode, detecting.angles)
         self._rate = detecting.movie.rate or RATE
         self._shape = tuple(side + side % 2 for side in detecting.movie.shape)
@@ -60,20 +63,28 @@ class OverlayVideo:
         """Open the file."""
         import av
 
-        self.path.open("wb").close()  # an error of ours, in words
-        self._container = av.open(f"file:{self.path}", "w", format="mp4")
-        self._stream = self._container.add_stream(
-            "h264", rate=Fraction(self._rate).limit_denominator(1001), options=QUALITY
-        )
-        self._stream.height, self._stream.width = self._shape
-        self._stream.pix_fmt = "yuv420p"
-        self._stream.codec_context.time_base = TICK
+        with ExitStack() as stack:
+            place = stack.enter_context(whole(self.path, finish=self._finish, interrupted=self._interrupted))
+            self._container = av.open(f"file:{place}", "w", format="mp4")
+            rate = Fraction(self._rate).limit_denominator(1001)
+            self._stream = self._container.add_stream("h264", rate=rate, options=QUALITY)
+            self._stream.height, self._stream.width = self._shape
+            self._stream.pix_fmt = "yuv420p"
+            self._stream.codec_context.time_base = TICK
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Finish the file; what was drawn stays."""
+        """Finish the file and put it in its place, or remove it after an error."""
+        try:
+            self._stack.__exit__(kind, error, trace)
+        finally:
+            with suppress(OSError):  # a full disk is so once more
+                self._container.close()
+
+    def _finish(self) -> None:
         for packet in self._stream.encode():
             self._container.mux(packet)
         self._container.close()
@@ -87,8 +98,9 @@ class OverlayVideo:
         drawn = np.pad(drawn, ((0, height - drawn.shape[0]), (0, width - drawn.shape[1]), (0, 0)), mode="edge")
         frame = av.VideoFrame.from_ndarray(drawn, format="rgb24").reformat(format="yuv420p")
         frame.pts, frame.time_base = self._ticks(detection), TICK
-        for packet in self._stream.encode(frame):
-            self._container.mux(packet)
+        with in_words(self.path):
+            for packet in self._stream.encode(frame):
+                self._container.mux(packet)
 
     def _ticks(self, detection: Detection) -> int:
         """Return when to show a frame: later than the last one, whatever its time stamp says."""

@@ -1,0 +1,145 @@
+"""How the command ends: by itself, by Ctrl-C or SIGTERM, or because what it prints goes nowhere.
+
+=====  ====================================================================================
+0      all was done
+1      a claim misses its bound
+2      something is wrong with what was asked for, or cannot be written: one line on stderr
+130    Ctrl-C, and 143 SIGTERM: what was finished is kept, and stderr says where
+141    nobody reads what is printed any more
+=====  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Any, Self
+
+import click
+
+__all__ = ["Interrupts", "Program", "complain", "in_one_line", "printing", "say"]
+
+NOBODY_READS = 141
+"""Exit status of other programs that SIGPIPE ended, 128 + 13."""
+
+
+def say(text: object = "") -> None:
+    """Print a line; the command ends where that cannot be done."""
+    with printing():
+        click.echo(text)
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """End the command where standard output cannot be written to."""
+    try:
+        yield
+    except OSError as error:
+        raise _unprintable(error) from error
+
+
+def complain(text: str) -> None:
+    """Print a line on stderr, if that can be done."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an error says, with its notes, in one line."""
+    return " ".join("; ".join([str(error), *getattr(error, "__notes__", [])]).split())
+
+
+class Program(click.Group):
+    """A group of commands that ends as other programs do."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the command that the arguments name, and exit."""
+        if sys.stdout is None:  # a file opened later would be given its number, and what is printed
+            complain("Error: standard output is closed")
+            sys.exit(2)
+        with _any_name(sys.stdout), _any_name(sys.stderr), printing():  # help: what commands do has words of its own
+            return super().main(*arguments, **options)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run a command, which finds the :class:`Interrupts` in its context."""
+        with Interrupts() as context.obj:
+            try:
+                return super().invoke(context)
+            except KeyboardInterrupt as error:
+                told = in_one_line(error).removeprefix("; ") or "nothing was finished"
+                complain(f"Interrupted: {told}")
+                context.exit(context.obj.status)
+
+
+class Interrupts:
+    """Ctrl-C and SIGTERM: a KeyboardInterrupt at once, or only ``due`` while they are deferred; the second one at once.
+
+    Where the program was started with one of them ignored, as in the background, it stays so.
+    """
+
+    def __init__(self) -> None:
+        self.due = False
+        self._deferred = False
+        self._number = int(signal.SIGINT)
+
+    @property
+    def status(self) -> int:
+        """Exit status of what was ended so."""
+        return 128 + self._number
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """Let no step be left half done: whoever does it looks at ``due`` afterwards."""
+        self._deferred = True
+        try:
+            yield
+        finally:
+            self._deferred = False
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        ours = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+        heard = [number for number in ours if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+        self._before = {number: signal.signal(number, self._come) for number in heard}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _come(self, number: int, frame: Any) -> None:
+        second, self.due, self._number = self.due, True, number
+        if second or not self._deferred:
+            raise KeyboardInterrupt
+
+
+def _unprintable(error: OSError) -> SystemExit:
+    with suppress(OSError, ValueError):  # else Python complains at the end that the rest cannot be printed either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return SystemExit(NOBODY_READS)
+    complain(f"Error: standard output: cannot be written ({error.strerror or error})")
+    return SystemExit(2)
+
+
+@contextmanager
+def _any_name(stream: Any) -> Iterator[None]:
+    """Let a stream print names of files that its encoding does not have."""
+    before = getattr(stream, "errors", None)
+    if not hasattr(stream, "reconfigure"):
+        yield
+        return
+    stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):  # what is left to print, or a stream that was closed
+            stream.reconfigure(errors=before)
