@@ -20,7 +20,7 @@ import numpy as np
 
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
-from flymotion.frames import as_frames
+from flymotion.frames import as_frames, not_masked
 from flymotion.world.eyes import Eye, as_eye
 
 __all__ = ["Detector", "Stream", "Taps", "along"]
@@ -326,6 +326,7 @@ def _brief(value: Any) -> str:
 
 
 def _check_before(before: Any, eye: Eye) -> None:
+    not_masked(before, "before", "pixels")
     if np.shape(before) not in ((), eye.shape) or not np.isfinite(before).all():
         raise ValueError(
             f"before is {before!r}; expected what the eye saw before the first frame, a finite number or an array of "
@@ -335,8 +336,8 @@ def _check_before(before: Any, eye: Eye) -> None:
 
 def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     """Return frames, the first of this number, as floats, finite, with one axis of pixels."""
-    shape = np.shape(movie)
-    ndim = len(eye.shape)
+    not_masked(movie, "movie", "frames")
+    shape, ndim = np.shape(movie), len(eye.shape)
     if len(shape) <= ndim or shape[-ndim:] != eye.shape:
         raise ValueError(f"the movie has shape {shape}; expected (..., n_frames, {', '.join(map(str, eye.shape))})")
     *beside, n_frames = shape[:-ndim]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_non_negative
@@ -11,6 +11,10 @@ from flymotion.photoreceptors.stage import EarlyVision, not_negative
 from flymotion.world.conventions import as_generator
 
 __all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
+
+
+MOST_PHOTONS = 1e18
+"""Photons a pixel that numpy's generator can draw."""
 
 
 class LogIntensity(EarlyVision):
@@ -42,12 +46,16 @@ class LogIntensity(EarlyVision):
     array([0., 0., 1., 2.])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("floor",)
+
     def __init__(self, floor: float = 1e-2) -> None:
         self.floor = floor
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         if not 0 < self.floor < np.inf:
             raise ValueError(f"floor is {self.floor}; expected more than 0, finite")
+
+    def _fit(self, X: np.ndarray) -> None:
         self.floor_ = self.floor * (float(np.abs(X).mean(dtype=np.float64)) or 1.0)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -85,8 +93,7 @@ class WeberContrast(EarlyVision):
             raise ValueError("the frames are black, mean intensity 0; expected light to compare with")
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        mean = frames[0].dtype.type(self.mean_)
-        return tuple((x - mean) / mean for x in frames)
+        return tuple(((x.astype(np.float64) - self.mean_) / self.mean_).astype(x.dtype) for x in frames)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,10 +145,12 @@ class SensorNoise(EarlyVision):
         self.kind = kind
         self.random_state = random_state
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(level=self.level)
         if self.kind not in ("gaussian", "photon"):
             raise ValueError(f"kind is {self.kind!r}; expected 'gaussian' or 'photon'")
+
+    def _fit(self, X: np.ndarray) -> None:
         self._check(X)
         self.generator_ = as_generator(self.random_state)
 
@@ -159,6 +168,11 @@ class SensorNoise(EarlyVision):
     def _check(self, x: np.ndarray) -> None:
         if self.kind == "photon":
             check_non_negative(x, "SensorNoise of light, which expects intensities")
+            if self.level > 0 and x.max() > MOST_PHOTONS * self.level**2:
+                raise ValueError(
+                    f"intensities up to {x.max():.0e} at a level of {self.level} are more than "
+                    f"{MOST_PHOTONS:.0e} photons a pixel; expected fewer"
+                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

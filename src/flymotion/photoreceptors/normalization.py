@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
@@ -35,14 +37,16 @@ class ContrastNormalization(EarlyVision):
     def __init__(self, half_saturation: float = 0.1) -> None:
         self.half_saturation = half_saturation
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(half_saturation=self.half_saturation)
+
+    def _fit(self, X: np.ndarray) -> None:
         self.contrast_ = float(np.sqrt(np.mean(X.astype(np.float64) ** 2)))
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        power = sum(np.mean(x**2, axis=1) for x in frames) / len(frames)
+        power = sum(np.square(x, dtype=np.float64).mean(axis=1) for x in frames) / len(frames)
         scale = _inverse_root(power + (self.half_saturation * self.contrast_) ** 2)[:, None]
-        return tuple(x * scale for x in frames)
+        return tuple((x * scale).astype(x.dtype) for x in frames)
 
 
 class DivisiveNormalization(EarlyVision):
@@ -87,6 +91,8 @@ class DivisiveNormalization(EarlyVision):
            [ 1.   , -1.   ]])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("pool", "eye")
+
     def __init__(
         self, half_saturation: float = 0.1, pool: float | None = None, eye: Eye | tuple[int, ...] | None = None
     ) -> None:
@@ -94,8 +100,10 @@ class DivisiveNormalization(EarlyVision):
         self.pool = pool
         self.eye = eye
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(half_saturation=self.half_saturation)
+
+    def _fit(self, X: np.ndarray) -> None:
         self.weights_ = None if self.pool is None else self._weights(self.pool, X.shape[1])
 
     def _weights(self, pool: float, n_pixels: int) -> np.ndarray:
@@ -111,12 +119,12 @@ class DivisiveNormalization(EarlyVision):
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple(x * _inverse_root(self._power(x) + self.half_saturation**2) for x in frames)
+        scales = (_inverse_root(self._power(x) + self.half_saturation**2) for x in frames)
+        return tuple((x * scale).astype(x.dtype) for x, scale in zip(frames, scales, strict=True))
 
     def _power(self, x: np.ndarray) -> np.ndarray:
-        if self.weights_ is None:
-            return np.mean(x**2, axis=1, keepdims=True)
-        return x**2 @ self.weights_.T.astype(x.dtype)
+        squares = np.square(x, dtype=np.float64)
+        return squares.mean(axis=1, keepdims=True) if self.weights_ is None else squares @ self.weights_.T
 
 
 def _inverse_root(power: np.ndarray) -> np.ndarray:

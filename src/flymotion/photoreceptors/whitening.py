@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
@@ -42,13 +44,17 @@ class ZCAWhitening(EarlyVision):
            [0., 0., 1.]])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("regularization",)
+
     def __init__(self, regularization: float = 1e-4) -> None:
         self.regularization = regularization
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(regularization=self.regularization)
-        from_first = (X - X[0]).astype(np.float64)  # exactly 0 where a pixel is constant
-        self.mean_ = (X[0] + from_first.mean(axis=0)).astype(X.dtype)
+
+    def _fit(self, X: np.ndarray) -> None:
+        from_first = X.astype(np.float64) - X[0]  # exactly 0 where a pixel is constant
+        self.mean_ = X[0] + from_first.mean(axis=0)  # float64, since the whitened are as far off as the mean
         centred = from_first - from_first.mean(axis=0)
         values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
         damped = np.maximum(values, 0) + self.regularization * max(values.mean(), 0)
@@ -57,4 +63,4 @@ class ZCAWhitening(EarlyVision):
         self.matrix_ = ((vectors * roots) @ vectors.T).astype(X.dtype)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple((x - self.mean_) @ self.matrix_ for x in frames)
+        return tuple((x - self.mean_).astype(x.dtype) @ self.matrix_ for x in frames)
