@@ -37,6 +37,7 @@ def test_blocks_change_nothing(rival, monkeypatch):
     assert_same(learned(rival.fit(products())), whole, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.case("B32")
 def test_masked_samples_are_refused(rival):
     with pytest.raises(ValueError, match="masked"):
         rival.fit(np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1))
@@ -59,12 +60,14 @@ def test_pca_is_the_singular_value_decomposition_of_chi(n_samples, n):
     assert pca.score(chi) == pytest.approx(pca.explained_energy_.sum())
 
 
+@pytest.mark.case("B28")
 def test_pca_agrees_with_truncated_svd():
     chi = products(500, 13)
     ours, theirs = OuterProductPCA(2), TruncatedSVD(2, algorithm="arpack", random_state=0)
     np.testing.assert_allclose(np.abs(ours.fit_transform(chi)), np.abs(theirs.fit_transform(chi.dense())), atol=1e-8)
 
 
+@pytest.mark.case("B28")
 def test_pca_is_not_centred():
     chi = OuterProducts(np.full((50, 2), 3.0), np.ones((50, 2)))
     chi.u[:, 1] = np.random.default_rng(0).normal(size=50)
@@ -72,11 +75,13 @@ def test_pca_is_not_centred():
     np.testing.assert_allclose(first, [[0.7, 0.7], [0.0, 0.0]], atol=0.05)
 
 
+@pytest.mark.case("B29")
 def test_largest_entry_of_a_component_is_positive():
     components = OuterProductPCA(5).fit(products()).components_
     assert (components.max(axis=1) == np.abs(components).max(axis=1)).all()
 
 
+@pytest.mark.case("B30")
 @pytest.mark.parametrize("n", [3, 13], ids=["few features", "Lanczos"])
 def test_directions_beyond_the_rank_are_zero_and_not_noise(n):
     chi = products(2, n)
@@ -146,6 +151,7 @@ def test_an_empty_cluster_gets_the_farthest_sample():
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.1, 5.0])
 
 
+@pytest.mark.case("B18")
 def test_same_seed_same_clusters_and_the_global_stream_is_left_alone():
     np.random.seed(1)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -155,6 +161,7 @@ def test_same_seed_same_clusters_and_the_global_stream_is_left_alone():
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
+@pytest.mark.case("B30")
 def test_fewer_distinct_samples_than_clusters_warn():
     chi = OuterProducts(np.repeat([[1.0], [2.0]], 10, axis=0), np.ones((20, 1)))
     with pytest.warns(ConvergenceWarning, match="only 2 distinct values for 3 clusters"):
