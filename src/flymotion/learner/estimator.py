@@ -17,11 +17,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from flymotion.frames import not_masked
 from flymotion.generators import Generators
 from flymotion.learner.intake import is_corpus
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.seen import Watched
-from flymotion.learner.starting import first_state
+from flymotion.learner.starting import first_state, follow
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
@@ -94,6 +95,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     Names and units (``ways_``, ``directions_``, ``gain_``, ``direction_accuracy_``, ``labels_``) are found out when
     first asked for after learning, by probing with known motion, and kept. Which motions there are (``motions_``) is
     known without.
+
+    Once learning has begun, ``forgetting`` and ``n_passes`` may be set anew; ``random_state`` counts at the next
+    ``fit``, and any other parameter that is changed is an error until then.
 
     Examples
     --------
@@ -206,10 +210,10 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Frames that are not finite or of another size than before; the state is as it was.
+            Frames that are not finite or of another size than before; parameters other than ``forgetting`` and
+            ``n_passes`` that were changed since learning began; the state is as it was.
         """
-        if not hasattr(self, "_state"):
-            self._state = first_state(self)
+        self._go_on()
         self._learn(self._state.vision.push(frames))
         return self
 
@@ -227,10 +231,15 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             No pair of frames seen; video without a pair of patches worth learning from.
         """
-        if not hasattr(self, "_state"):
-            self._state = first_state(self)
+        self._go_on()
         self._learn(self._state.vision.flush())
         return self
+
+    def _go_on(self) -> None:
+        if hasattr(self, "_state"):
+            follow(self, self._state)
+        else:
+            self._state = first_state(self)
 
     def _learn(self, shown: Any) -> None:
         state = self._state
@@ -262,7 +271,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             Frames that are not finite, or hold no patch of the size learned on.
         """
-        return self._ready.responses(movie)
+        return self._answering.responses(movie)
 
     def predict(self, movie: Any) -> np.ndarray:
         r"""Return the velocity of the image content between consecutive frames, or the motion of another kind learned.
@@ -285,7 +294,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         NotFittedError, ValueError
             As ``transform``.
         """
-        return self._ready.velocities(movie)
+        return self._answering.velocities(movie)
 
     def score(self, movie: Any, y: Any = None) -> float:
         """Return the direction accuracy: the share of pairs that move whose strongest detector is the right one.
@@ -304,9 +313,10 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             No motion known, or of another number of pairs or parameters.
         """
-        state, motion = self._ready, getattr(movie, "motion", None) if y is None else y
+        state, motion = self._answering, getattr(movie, "motion", None) if y is None else y
         if motion is None:
             raise ValueError("the motion is not known; expected y, or pairs that know theirs")
+        not_masked(motion, "y", "pairs")
         return state.accuracy(movie, np.asarray(motion, dtype=float))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -334,6 +344,12 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         state = self._begun
         if not state.is_ready:
             raise NotFittedError(f"this MotionLearner {state.vision.so_far}")
+        return state
+
+    @property
+    def _answering(self) -> LearnedState:
+        state = self._ready
+        follow(self, state)
         return state
 
     @property

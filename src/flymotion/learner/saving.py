@@ -20,6 +20,7 @@ from flymotion.learner.estimator import MotionLearner
 from flymotion.learner.intake import Pairing
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.plain_vision import PlainVision
+from flymotion.learner.starting import follow
 from flymotion.learner.video_vision import Part, VideoVision
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
@@ -58,6 +59,7 @@ def save(learner: MotionLearner, path: str | os.PathLike[str]) -> Path:
     state = learner.state_
     if state is None:
         raise ModelError(f"{path}: the learner has seen no frames; fit it before saving")
+    follow(learner, state)
     header, arrays = _pack(learner, state)
     try:
         text = json.dumps(header, default=_plain)
