@@ -53,6 +53,7 @@ FRAMES, PAIRS = ["frames"], ["pairs"]
 
 ROWS = {
     checks.unsigned_integers_never_wrap: ["B02"],
+    checks.the_unit_of_intensity_does_not_matter: ["B08"],
     checks.what_is_handed_in_is_left_as_it_was: ["B10"],
     checks.layout_and_container_do_not_matter: ["B10", "B32"],
     checks.what_is_not_finite_is_refused_before_any_change: ["B11"],

@@ -1,5 +1,7 @@
 """PCA and K-means of chi against numpy and scikit-learn on chi written out."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from estimator_checks import assert_same, learned
@@ -41,6 +43,20 @@ def test_blocks_change_nothing(rival, monkeypatch):
 def test_masked_samples_are_refused(rival):
     with pytest.raises(ValueError, match="masked"):
         rival.fit(np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1))
+
+
+@pytest.mark.case("B12")
+@pytest.mark.parametrize("rank", [1, 2])
+def test_memory_is_the_batch_and_what_is_learned_never_chi(rival, rank):
+    u, v = np.random.default_rng(0).standard_normal((2, 150, rank, 24 * 24), dtype=np.float32)
+    chi = OuterProducts(u, v)  # 0.2 GB if it were made
+    tracemalloc.start()
+    try:
+        rival.fit(chi).transform(chi)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * (u.nbytes + v.nbytes) + 10 * 2 * 576**2 * 8
 
 
 # -- PCA -------------------------------------------------------------------------------------------------------------
