@@ -40,6 +40,7 @@ TESTS = {
     "similarity/optima": ["offline"],
     "similarity/rivals": ["rivals", "estimators"],
     "similarity/samples": ["rivals", "estimators", "similarity"],
+    "similarity/threads": ["threads"],
     "generators/": ["theory", "motions", "generators", "operators", "flows"],
     "generators/analytic": ["generators", "motions"],
     "generators/filters": ["generators", "operators"],

@@ -142,6 +142,22 @@ def vs_sklearn() -> Iterator[Row]:
             yield row(f"vs-sklearn.kmeans-{n * n}-{k}", b, d, "us/sample", f"NSM, {what}, MiniBatchKMeans; at least 1")
 
 
+def rivals() -> Iterator[Row]:
+    from flymotion import OuterProducts
+    from flymotion.similarity.rivals import OuterProductKMeans
+
+    u, v = np.random.default_rng(0).standard_normal((2, 100_000, 2, 5))
+    chi = OuterProducts(u, v)
+    dense = chi.dense()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours, peer = (OuterProductKMeans(4, n_init=1, max_iter=5, random_state=0).fit(x) for x in (chi, dense))
+        for call, least in (("fit", 0.7), ("predict", 0.3)):
+            a, b = in_turns(lambda: getattr(ours, call)(chi), lambda: getattr(peer, call)(dense))  # noqa: B023
+            note = f"K-means on products of rank 2, 25 entries, against the same written out; at least {least}"
+            yield row(f"rivals.kmeans-{call}", a / len(u) * 1e6, b / len(u) * 1e6, "us/sample", note)
+
+
 def core_gpu() -> Iterator[Row]:
     try:
         import torch
@@ -289,6 +305,7 @@ BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
     "vs-sklearn": vs_sklearn,
+    "rivals": rivals,
     "core-gpu": core_gpu,
     "memory": memory,
     "import": imports,

@@ -9,6 +9,7 @@ import io
 import itertools
 import pickle
 import re
+import warnings
 
 import joblib
 import numpy as np
@@ -16,7 +17,7 @@ import pandas
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from flymotion.frames import FramePairs
 from flymotion.similarity.features import OuterProducts
@@ -146,12 +147,132 @@ def unsigned_integers_never_wrap(estimator, make):
     for dtype, n in ((np.uint8, 256), (np.uint16, 65536), (np.bool_, 2)):
         whole = mapped(make(), lambda array, to=dtype, n=n: ((300 * np.abs(array)).astype(int) % n).astype(to))
         wide = mapped(whole, lambda array: array.astype(float))
-        one, other = clone(estimator).fit(whole), clone(estimator).fit(wide)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # given filters that such samples all oppose
+            one, other = clone(estimator).fit(whole), clone(estimator).fit(wide)
         assert_same(learned(one), learned(other))
         assert_same_arrays(one.transform(whole), other.transform(wide))
 
 
+def of_longer_floats_float64_is_made(estimator, make):
+    longer = mapped(make(), lambda array: array.astype(np.longdouble))
+    expected = clone(estimator).fit(make())
+    assert_same(learned(estimator.fit(longer)), learned(expected))
+    for outputs, others in zip(arrays(estimator.transform(longer)), arrays(expected.transform(make())), strict=True):
+        assert outputs.dtype == np.float64
+        assert outputs.shape == others.shape
+
+
+CALLS = {"fit", "partial_fit", "partial_fit_transform", "transform", "fit_transform", "score", "predict"}
+
+
+def calls_of(estimator, *but):
+    return sorted((CALLS - set(but)) & set(dir(estimator)))
+
+
+def assert_refused(estimator, call, samples, match):
+    """Refuse samples by a word of why, before anything changes."""
+    kept = learned(estimator)
+    with pytest.raises(ValueError, match=match):
+        getattr(estimator, call)(samples)
+    assert_same(learned(estimator), kept)
+
+
+SIZES = (1e-30, 1e-12, 1e12, 1e30)
+
+
+def scaled(samples, size):
+    """Scale samples by a size, of products each factor by its root."""
+    by = size ** (1 / len(arrays(samples))) if isinstance(samples, OuterProducts) else size
+    return mapped(samples, lambda array: (by * array.astype(np.float64)).astype(array.dtype))
+
+
+def samples_of_any_size_leave_it_finite(estimator, make):
+    for size, dtype in itertools.product(SIZES, (np.float32, np.float64)):
+        other, samples = clone(estimator), scaled(make(dtype=dtype), size)
+        outputs = other.fit(samples).transform(samples)
+        for array in (*learned(other).values(), *arrays(outputs)):
+            assert np.isfinite(array).all(), (size, dtype)
+
+
+def samples_too_large_are_refused_before_any_change(estimator, make):
+    estimator.fit(make())
+    for call in calls_of(estimator):
+        assert_refused(estimator, call, scaled(make(), 1e100), "up to 1e|up to 2e|up to [3-9]e")
+
+
+def read_only_maps_of_files_do_for_samples_and_for_what_was_learned(estimator, make, folder):
+    expected = clone(estimator).fit(make())
+    for name, thing in (("learned", expected), ("samples", arrays(make()))):
+        joblib.dump(thing, folder / name)
+    kept, parts = (joblib.load(folder / name, mmap_mode="r") for name in ("learned", "samples"))
+    found = iter(parts)
+    samples = mapped(make(), lambda _: next(found))
+    assert_same(learned(kept), learned(expected))
+    assert_same_arrays(kept.transform(samples), clone(expected).fit(make()).transform(make()))
+    assert_same(learned(kept.fit(samples)), learned(expected))
+
+
+# Parameters after learning
+
+OTHER = {
+    "n_components": 2,
+    "n_clusters": 2,
+    "forgetting": 0.9,
+    "n_passes": 2,
+    "warm_up": 50,
+    "init": None,
+    "init_strength": 2.0,
+    "max_sweeps": 50,
+    "n_init": 1,
+    "max_iter": 5,
+    "random_state": 1,
+    "half_saturation": 0.7,
+    "regularization": 0.3,
+    "floor": 0.02,
+    "pool": 0.5,
+    "eye": (3, 2),
+    "level": 0.2,
+    "kind": "gaussian",
+}
+"""Other values of all parameters that an estimator may have; a new one has to be added here, or is a KeyError."""
+
+LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye"}
+"""Parameters that make part of what is learned: to change them afterwards is an error, until the next fit."""
+
+
+def another_parameter_that_was_learned_with_is_refused(estimator, make):
+    for name in LEARNED_WITH & set(estimator.get_params()):
+        other = clone(estimator).fit(make())
+        expected, names = learned(other), other.get_feature_names_out().tolist()
+        other.set_params(**{name: OTHER[name]})
+        assert other.get_feature_names_out().tolist() == names
+        for call in calls_of(other, "fit", "fit_transform"):
+            assert_refused(other, call, make(), f"{name} is .* has learned with")
+        assert_same(learned(other), expected)
+        assert_same(learned(other.set_params(**{name: estimator.get_params()[name]})), expected)
+        other.transform(make())
+
+
+def any_other_parameter_may_change(estimator, make):
+    for name in set(estimator.get_params()) - LEARNED_WITH:
+        other = clone(estimator).fit(make())
+        expected, outputs = learned(other), arrays(other.transform(make()))
+        other.set_params(**{name: OTHER[name]})
+        for call in calls_of(other, "fit", "fit_transform"):
+            getattr(other, call)(make())
+        assert {key: np.shape(value) for key, value in learned(other).items()} == {
+            key: np.shape(value) for key, value in expected.items()
+        }
+        for one, expected_one in zip(arrays(other.transform(make())), outputs, strict=True):
+            assert one.shape == expected_one.shape
+
+
 ANY = [
+    of_longer_floats_float64_is_made,
+    samples_too_large_are_refused_before_any_change,
+    another_parameter_that_was_learned_with_is_refused,
+    any_other_parameter_may_change,
     what_is_handed_in_is_left_as_it_was,
     outputs_are_in_memory_of_their_own,
     same_samples_same_result_and_the_global_stream_left_alone,
@@ -206,6 +327,14 @@ def what_is_not_finite_is_refused_before_any_change(estimator, make):
             getattr(estimator, call)(samples)
         assert isinstance(samples, np.ndarray) or "sample 5" in str(refused.value)
     assert_same(learned(estimator), kept)
+
+
+def masked_samples_are_refused(estimator, make):
+    X = arrays(make())[0]
+    hidden = np.ma.array(X, mask=X > np.median(X))
+    estimator.fit(make())
+    for call, samples in itertools.product(calls_of(estimator), (hidden, np.ma.array(X), list(hidden))):
+        assert_refused(estimator, call, mapped(make(), lambda _, to=samples: to), "masked")
 
 
 PLAIN = [
@@ -270,6 +399,16 @@ def torch_tensors_give_the_numbers_of_numpy(estimator, make):
     assert estimator.score(tensors) == pytest.approx(expected.score(make()), rel=1e-9)
 
 
+def a_large_offset_costs_float32_nothing(estimator, make):
+    """Samples that differ by a thousandth of what they share: computed in float32, they would be rounding."""
+    for offset in (1e2, 1e3):
+        narrow = mapped(make(dtype=np.float32), lambda array, by=offset: array + np.float32(by))
+        wide = mapped(narrow, lambda array: array.astype(np.float64))
+        one, other = clone(estimator).fit(narrow), clone(estimator).fit(wide)
+        assert_same(learned(one), learned(other), rtol=1e-3, atol=1e-3)
+        assert_allclose(one.transform(narrow), other.transform(wide), atol=1e-3 * np.abs(other.transform(wide)).max())
+
+
 LEARNING = [nothing_has_no_outputs, torch_tensors_give_the_numbers_of_numpy]
 
 
@@ -332,6 +471,20 @@ def a_buffer_used_again_for_the_next_batch_does_no_harm(estimator, make):
     assert_same(learned(estimator), expected, rtol=1e-10, atol=1e-11)
 
 
+def a_read_only_map_of_a_file_learns_on(estimator, make, folder):
+    expected = clone(estimator).fit(make())
+    joblib.dump(expected, folder / "learned")
+    kept = joblib.load(folder / "learned", mmap_mode="r")
+    assert_same(learned(kept.partial_fit(make())), learned(expected.partial_fit(make())))
+
+
+def forgetting_counts_from_when_it_was_set(estimator, make):
+    one = clone(estimator).set_params(forgetting=1.0).fit(make()).set_params(forgetting=0.5)
+    before = one.R_
+    one.partial_fit(make())
+    assert np.trace(one.R_) < np.trace(before)
+
+
 def torch_tensors_are_learned_in_batches(estimator, make):
     torch = pytest.importorskip("torch")
     tensors, expected = mapped(make(), torch.from_numpy), learned(clone(estimator).fit(make()))
@@ -343,6 +496,7 @@ STREAM = [
     batches_give_the_state_of_fit,
     a_kept_estimator_learns_on_bit_by_bit,
     a_buffer_used_again_for_the_next_batch_does_no_harm,
+    forgetting_counts_from_when_it_was_set,
     torch_tensors_are_learned_in_batches,
 ]
 

@@ -349,6 +349,8 @@ CALLS = {
     "Vectors.accumulate": (lambda: vectors().accumulate(THETA), {"K": 2, "n_features": 12}),
     "Vectors.norms": (lambda: vectors().norms(), {"n_samples": 30}),
     "project": (lambda: samples.project(products(), np.zeros((2, 12))), {"n_samples": 30, "K": 2}),
+    "energies": (lambda: samples.energies(products()), {"n_samples": 30}),
+    "outputs_like": (lambda: samples.outputs_like(products(), np.zeros((30, 2))), {"n_samples": 30, "K": 2}),
     "accumulate": (lambda: samples.accumulate(products(), THETA), {"K": 2, "n_features": 12}),
     "generators_of": (
         lambda: samples.generators_of(OuterProductPCA(2).fit(products()), np.zeros((5, 12))),

@@ -1,13 +1,19 @@
 """Every estimator keeps the contract: of scikit-learn, and of this package, as ``estimator_checks`` spells it out."""
 
+import importlib
+import inspect
 import itertools
+import pkgutil
 
 import estimator_checks as checks
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import flymotion
+from flymotion.learner import MotionLearner
+from flymotion.learner.video_noise import GivenWhitening
 from flymotion.photoreceptors import (
     ContrastNormalization,
     DivisiveNormalization,
@@ -17,7 +23,9 @@ from flymotion.photoreceptors import (
     WeberContrast,
     ZCAWhitening,
 )
+from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity.online import OnlineNetwork
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
 FILTERS = np.random.default_rng(5).standard_normal((3, 12))
@@ -36,20 +44,42 @@ SURE = [*PIXEL_BY_PIXEL, OnOff()]
 STAGES = [*SURE, SensorNoise(0.3, random_state=5), SensorNoise(0.3, "photon", random_state=5)]
 SINGLE_FRAMES = [stage for stage in SURE if not isinstance(stage, ContrastNormalization)]
 
+EVERY = [*NETWORKS, *RIVALS, *STAGES]
+FROM_FILES = checks.read_only_maps_of_files_do_for_samples_and_for_what_was_learned
+
 VECTORS, PRODUCTS, SAMPLES = ["vectors"], ["rank 1", "rank 2"], ["vectors", "rank 1", "rank 2"]
 FRAMES, PAIRS = ["frames"], ["pairs"]
 
 
-ROWS = {checks.fit_transform_is_fit_then_transform: "B29", checks.batches_give_the_state_of_fit: "B04"}
-"""Checks that keep rows of the inputs that software got wrong."""
+ROWS = {
+    checks.unsigned_integers_never_wrap: ["B02"],
+    checks.the_unit_of_intensity_does_not_matter: ["B08"],
+    checks.what_is_handed_in_is_left_as_it_was: ["B10"],
+    checks.layout_and_container_do_not_matter: ["B10", "B32"],
+    checks.what_is_not_finite_is_refused_before_any_change: ["B11"],
+    checks.same_samples_same_result_and_the_global_stream_left_alone: ["B18"],
+    checks.fit_forgets_what_was_learned_before: ["B19"],
+    checks.another_size_is_refused_by_both_numbers: ["B19"],
+    checks.as_many_features_otherwise_arranged_are_refused: ["B19"],
+    checks.fit_transform_is_fit_then_transform: ["B29"],
+    checks.batches_give_the_state_of_fit: ["B04", "B09", "B18"],
+    checks.masked_samples_are_refused: ["B32"],
+    checks.of_longer_floats_float64_is_made: ["B32"],
+    checks.fit_to_nothing_is_an_error: ["B34"],
+    checks.nothing_is_answered_before_fit: ["B34"],
+    checks.nothing_has_no_outputs: ["B34"],
+}
+"""Rows of the inputs that software got wrong, by the check that keeps them right."""
 
 
 def cases(which, estimators, kinds):
     return [
         pytest.param(
-            *(check, estimator, kind),
+            check,
+            estimator,
+            kind,
             id=f"{check.__name__}-{estimator.__repr__(N_CHAR_MAX=40)}-{kind}",
-            marks=[pytest.mark.case(row) for row in [ROWS.get(check)] if row],
+            marks=[pytest.mark.case(row) for row in ROWS.get(check, [])],
         )
         for check, estimator, kind in itertools.product(which, estimators, kinds)
     ]
@@ -70,7 +100,10 @@ def maker(make_samples, make_frame_pairs):
         *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], [*NETWORKS, *RIVALS], SAMPLES),
         *cases(checks.PRODUCTS, [*NETWORKS, *RIVALS], PRODUCTS),
         *cases(checks.STREAM, NETWORKS, SAMPLES),
-        *cases([checks.float32_stays_float32], NETWORKS, SAMPLES),
+        *cases([checks.samples_of_any_size_leave_it_finite], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([checks.samples_of_any_size_leave_it_finite], [*SURE, SensorNoise(0.3, random_state=5)], FRAMES + PAIRS),
+        *cases([checks.a_large_offset_costs_float32_nothing], [*NETWORKS[:3], *RIVALS], SAMPLES),
+        *cases([checks.float32_stays_float32], [*NETWORKS, *RIVALS], SAMPLES),
         *cases([checks.attributes_have_the_shapes_of_the_docstring], [*NETWORKS, *RIVALS], SAMPLES),
         *cases([checks.layout_and_container_do_not_matter], [*NETWORKS, *RIVALS], VECTORS),
         *cases(checks.ANY, STAGES, FRAMES + PAIRS),
@@ -87,6 +120,31 @@ def maker(make_samples, make_frame_pairs):
 )
 def test_contract(maker, check, estimator, kind):
     check(clone(estimator), maker(kind))
+
+
+@pytest.mark.parametrize(
+    "check, estimator, kind",
+    [
+        *cases([FROM_FILES], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([FROM_FILES], STAGES, FRAMES + PAIRS),
+        *cases([checks.a_read_only_map_of_a_file_learns_on], NETWORKS, SAMPLES),
+    ],
+)
+def test_contract_of_what_is_kept_in_files(maker, tmp_path, check, estimator, kind):
+    check(clone(estimator), maker(kind), tmp_path)
+
+
+def estimators_of_the_package():
+    """All classes that learn from samples or frames, found by looking into every module."""
+    modules = [importlib.import_module(found.name) for found in pkgutil.walk_packages(flymotion.__path__, "flymotion.")]
+    classes = {value for module in modules for value in vars(module).values() if inspect.isclass(value)}
+    return {each for each in classes if issubclass(each, BaseEstimator) and each.__module__.startswith("flymotion.")}
+
+
+def test_no_estimator_is_left_out():
+    """What others derive from, and what other files check, is named here."""
+    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner}
+    assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in EVERY}
 
 
 @parametrize_with_checks(

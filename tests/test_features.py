@@ -182,6 +182,7 @@ def test_folds_of_scikit_learn_split_samples(make_products):
 # Views
 
 
+@pytest.mark.case("B12")
 def test_dense_chi_above_the_limit_is_refused_with_its_size():
     frames = np.zeros((200, 64 * 64), dtype=np.float32)
     with pytest.raises(ValueError, match=r"200 x 16777216 .* 12\.5 GiB"):
@@ -215,6 +216,8 @@ def test_features_keep_the_precision_of_the_frames(make_pairs, feature, dtype):
     assert outer_products(make_pairs().map(lambda f: f.astype(dtype)), feature).dtype == dtype
 
 
+@pytest.mark.case("B02")
+@pytest.mark.case("B32")
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64, np.bool_, np.float16])
 @pytest.mark.parametrize("operation", ["dense", "gram", "norms"])
 def test_factors_of_narrow_numbers_never_wrap_or_overflow(dtype, operation):
@@ -327,6 +330,7 @@ def test_factors_that_do_not_match_are_refused_with_their_shapes(u, v):
         OuterProducts(np.ones(u), np.ones(v))
 
 
+@pytest.mark.case("B32")
 @pytest.mark.parametrize(
     "u",
     [np.ones((3, 4)) * 1j, np.full((3, 4), 1.0, dtype=object), np.full((3, 4), "1"), np.ma.array(np.ones((3, 4)))],
@@ -337,6 +341,7 @@ def test_factors_that_are_no_real_numbers_are_refused(u):
         OuterProducts(u, np.ones((3, 4)))
 
 
+@pytest.mark.case("B34")
 def test_no_pairs_make_no_samples(make_pairs):
     chi = outer_products(pair_up(np.zeros((2, 5)))[:0])
     assert (len(chi), chi.shape, chi.dense().shape) == (0, (0, 25), (0, 25))

@@ -39,6 +39,7 @@ def make_pairs():
 # Precision and kinds of array
 
 
+@pytest.mark.case("B32")
 @pytest.mark.parametrize(
     ("given_dtype", "expected"),
     [
@@ -60,6 +61,7 @@ def test_numbers_become_floating_point_and_keep_their_values(make_movie, given_d
     assert_array_equal(frames, movie.astype(float))
 
 
+@pytest.mark.case("B02")
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8])
 def test_differences_of_integers_never_wrap(dtype):
     movie = np.array([[100, 50, 50], [50, 100, 50]], dtype=dtype)
@@ -67,6 +69,7 @@ def test_differences_of_integers_never_wrap(dtype):
     assert_array_equal(pairs.after - pairs.before, [[-50, 50, 0]])
 
 
+@pytest.mark.case("B02")
 def test_change_of_a_bright_uint8_movie_is_what_it_is_in_floating_point():
     movie = np.array([[200, 50, 50], [50, 200, 50]], dtype=np.uint8)
     chi = outer_products(pair_up(movie), "change")
@@ -75,6 +78,8 @@ def test_change_of_a_bright_uint8_movie_is_what_it_is_in_floating_point():
     assert_array_equal(chi.dense(), outer_products(pair_up(movie.astype(float)), "change").dense())
 
 
+@pytest.mark.case("B02")
+@pytest.mark.case("B32")
 def test_large_whole_numbers_multiply_without_wrapping():
     movie = np.array([[2**40, 0], [0, 2**40]])
     assert_array_equal(outer_products(pair_up(movie), "product").dense(), [[0, 0, 2.0**80, 0]])
@@ -85,6 +90,7 @@ def test_floating_point_frames_are_not_copied(make_movie):
     assert np.shares_memory(as_frames(movie), movie)
 
 
+@pytest.mark.case("B10")
 @pytest.mark.parametrize(
     "view",
     [
@@ -104,6 +110,7 @@ def test_layout_and_container_do_not_matter(make_movie, tmp_path, view):
     assert_array_equal(pair_up(view(movie, tmp_path / "movie.bin")).after, movie[1:])
 
 
+@pytest.mark.case("B10")
 @pytest.mark.parametrize("feature", ["change", "midpoint", "product", "antisymmetric"])
 def test_read_only_frames_work_and_are_left_as_they_were(make_movie, feature):
     movie = make_movie(6, 8, 8)
@@ -116,6 +123,7 @@ def test_read_only_frames_work_and_are_left_as_they_were(make_movie, feature):
 # What is refused
 
 
+@pytest.mark.case("B11")
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_bad_pixel_is_refused_by_the_number_of_its_frame(make_movie, bad):
     movie = make_movie(10, 4, 4)
@@ -126,6 +134,7 @@ def test_a_bad_pixel_is_refused_by_the_number_of_its_frame(make_movie, bad):
         as_frames(movie, name="clip", first=100)
 
 
+@pytest.mark.case("B32")
 @pytest.mark.parametrize(
     ("movie", "error", "message"),
     [
@@ -295,6 +304,7 @@ def test_patches_do_not_depend_on_how_the_stream_is_split(cuts, seed):
     assert_array_equal(FramePairs.concatenate(parts).before, whole.before)
 
 
+@pytest.mark.case("B18")
 def test_patches_of_a_seed_are_the_same_and_of_another_differ(make_pairs):
     pairs = make_pairs(5, 20, 20)
     first, same, other = (random_patches(pairs, (3, 3), 5, seed=seed).before for seed in (0, 0, 1))
@@ -302,6 +312,7 @@ def test_patches_of_a_seed_are_the_same_and_of_another_differ(make_pairs):
     assert (first != other).any()
 
 
+@pytest.mark.case("B18")
 def test_patches_leave_the_global_stream_alone(make_pairs):
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     random_patches(make_pairs(5, 20, 20), (3, 3), 5, seed=0)

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
+
+from flymotion.similarity.compilation import ForgivingCache
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -43,7 +47,7 @@ print(json.dumps({"file": flymotion.__file__, "outputs": model.transform(X).toli
 def python(tmp_path):
     """Run Python in an empty folder, with variables changed (None: unset), and return what it printed."""
 
-    def run(*arguments, **variables):
+    def run(*arguments, timeout=300, **variables):
         changed = os.environ | variables
         done = subprocess.run(
             [sys.executable, *arguments],
@@ -52,7 +56,7 @@ def python(tmp_path):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
-            timeout=300,
+            timeout=timeout,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -135,13 +139,77 @@ def outputs(printed):
     return np.array(json.loads(printed)["outputs"])
 
 
+@pytest.mark.case("B49")
 def test_fits_the_same_without_the_compiler_and_without_a_home(python, no_home):
     interpreted = python("-c", FIT, NUMBA_DISABLE_JIT="1", **no_home)
     np.testing.assert_allclose(outputs(interpreted), outputs(python("-c", FIT)), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.case("B49")
 def test_compiles_where_no_folder_can_hold_a_cache(python, no_home, tmp_path):
     archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", SOURCE)
     zipped = python("-c", FIT, PYTHONPATH=archive, **no_home)
     assert json.loads(zipped)["file"].startswith(archive)
     np.testing.assert_allclose(outputs(zipped), outputs(python("-c", FIT)), rtol=1e-10, atol=1e-12)
+
+
+FULL = """
+import builtins, errno
+from numba.core import caching
+def full(path, mode="r", *rest, **how):
+    if "w" in mode:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return open(path, mode, *rest, **how)
+caching.open = full
+"""
+
+
+@pytest.mark.case("B49")
+def test_compiles_where_the_disk_of_the_cache_is_full(python, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    np.testing.assert_allclose(outputs(python("-c", FULL + FIT, **cache)), outputs(python("-c", FIT)), rtol=1e-10)
+    assert not list((tmp_path / "cache").rglob("*.nb?"))
+
+
+def test_every_kernel_has_a_cache_that_does_without():
+    values = [value for name in MODULES for value in vars(importlib.import_module(name)).values()]
+    kernels = [value for value in values if isinstance(value, Dispatcher)]
+    assert len(kernels) > 20
+    assert {type(kernel._cache) for kernel in kernels} <= {ForgivingCache, NullCache}
+
+
+def test_a_cache_that_is_damaged_is_not_used(python, tmp_path):
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    expected = outputs(python("-c", FIT, **cache))
+    for file in (tmp_path / "cache").rglob("*.nb?"):
+        file.write_bytes(file.read_bytes()[:40])
+    np.testing.assert_array_equal(outputs(python("-c", FIT, **cache)), expected)
+
+
+FORK = """
+import os, sys, warnings
+import numpy as np
+from flymotion import ExponentialNoise, Grid, NonnegativeSimilarityMatching, Translation, sample_pairs
+warnings.simplefilter("ignore")  # later Pythons warn of forks in general
+
+def rendered():
+    scene = ExponentialNoise(3.0, ndim=2, period=64.0, sharpest=1.0, random_state=0)
+    return sample_pairs(scene, Grid(9, 9, sigma=1.0), Translation(0.3), 800, random_state=0).after
+
+def learned():
+    X = np.abs(np.random.default_rng(0).standard_normal((600, 12)))
+    return NonnegativeSimilarityMatching(3).fit(X).R_
+
+expected = [work() for work in (rendered, learned)]
+child = os.fork()
+if child == 0:
+    found = [work() for work in (rendered, learned)]
+    os._exit(0 if all(map(np.array_equal, found, expected)) else 3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_forked_process_renders_and_learns_as_its_parent_did(python):
+    """Of two threads, which a forked process does not have: OpenMP's would be waited for for ever."""
+    assert python("-c", FORK, OMP_NUM_THREADS="2", timeout=120).split() == ["0"]

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing
+from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing, save
 from flymotion.learner.intake import BATCH, BATCH_PIXELS
 from flymotion.learner.sources import eye_movements
 from flymotion.video import open_movie
@@ -591,3 +592,79 @@ def test_outputs_are_named_by_their_labels(make_movie, make_learner):
     assert isinstance(table, pd.DataFrame)
     assert list(table.columns) == list(learner.get_feature_names_out()) == learner.labels_
     assert_array_equal(table, make_learner().fit(movie).transform(movie))
+
+
+# Borrowed memory, and parameters that change after learning has begun
+
+LENT = {
+    "vectors": lambda movie: movie,
+    "pairs": lambda movie: FramePairs(movie[:-1], movie[1:]),
+    "pairs of known motion": lambda movie: FramePairs(movie[:-1], movie[1:], motion=np.ones((len(movie) - 1, 1))),
+}
+
+
+@pytest.mark.parametrize("lend", LENT.values(), ids=LENT)
+def test_a_buffer_used_again_for_the_next_frames_does_no_harm(make_movie, make_learner, lend):
+    """Also in the warm-ups, of early vision and of the network, which end after 20 and 500 pairs."""
+    movie = make_movie()
+    buffer, expected, learner = np.empty((8, 5)), make_learner(), make_learner()
+    for start in range(0, N_FRAMES - 8, 8):
+        expected.partial_fit(lend(movie[start : start + 8].copy()))
+        buffer[:] = movie[start : start + 8]
+        learner.partial_fit(lend(buffer))
+        buffer[:] = np.inf
+    assert_identical(learner, expected)
+
+
+OTHER = {
+    "n_components": 3,
+    "vision": "video",
+    "patch": 3,
+    "feature": "product",
+    "regularization": 0.1,
+    "half_saturation": 0.3,
+    "patches_per_pair": 7,
+    "warm_up": 30,
+    "n_passes": 2,
+    "forgetting": 0.9,
+    "random_state": 5,
+}
+"""Other values of all parameters; a new one has to be added here, or is a KeyError."""
+
+MAY_CHANGE = {"n_passes", "forgetting", "random_state"}
+
+
+@pytest.mark.parametrize("name", sorted(set(MotionLearner().get_params()) - MAY_CHANGE))
+def test_a_parameter_that_was_learned_with_is_refused_until_the_next_fit(make_movie, make_learner, tmp_path, name):
+    movie = make_movie()
+    learner, expected = make_learner().fit(movie), make_learner().fit(movie)
+    learner.set_params(**{name: OTHER[name]})
+    uses = [learner.partial_fit, learner.transform, learner.predict, lambda movie: save(learner, tmp_path / "model")]
+    for use in [*uses, lambda movie: learner.finish(), lambda movie: learner.score(pair_up(movie), np.ones((99, 1)))]:
+        with pytest.raises(ValueError, match=f"{name} is .* has learned with"):
+            use(movie[:100])
+    assert_identical(learner.set_params(**{name: expected.get_params()[name]}), expected)
+    assert_identical(learner.partial_fit(movie), expected.partial_fit(movie))
+
+
+@pytest.mark.parametrize("name", sorted(MAY_CHANGE))
+def test_any_other_parameter_may_change(make_movie, make_learner, name):
+    learner = make_learner().fit(make_movie()).set_params(**{name: OTHER[name]})
+    assert learner.partial_fit(make_movie()).transform(make_movie()).shape == (N_FRAMES - 1, 2)
+
+
+def test_forgetting_counts_from_when_it_was_set(make_movie, make_learner):
+    learner, other = (make_learner().fit(make_movie()) for _ in range(2))
+    learner.set_params(forgetting=0.9).partial_fit(make_movie())
+    other.partial_fit(make_movie())
+    assert np.trace(learner.network_.R_) < 0.1 * np.trace(other.network_.R_)
+
+
+@pytest.mark.parametrize("n_seen", [10, 300, N_FRAMES])
+def test_a_learner_mapped_from_a_file_learns_on(make_movie, make_learner, tmp_path, n_seen):
+    """Read-only, in either warm-up and after both."""
+    movie = make_movie()
+    learner = make_learner().partial_fit(movie[:n_seen])
+    joblib.dump(learner, tmp_path / "learner")
+    mapped = joblib.load(tmp_path / "learner", mmap_mode="r")
+    assert_identical(mapped.partial_fit(movie), learner.partial_fit(movie))

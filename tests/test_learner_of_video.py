@@ -257,3 +257,23 @@ def test_a_probe_is_rendered_once(make_movie, make_learner, monkeypatch):
     for _ in range(2):
         learner.directions_, learner.gain_, learner.labels_, learner.predict(make_movie(3))
     assert len(rendered) == len(learner.state_.seen.frames) == 1
+
+
+def test_a_buffer_used_again_for_the_next_frames_does_no_harm(make_movie, make_learner):
+    """Also while the beginning is put by, and while pairs are gathered."""
+    movie, learner = make_movie(), make_learner()
+    expected = stream(make_learner(), np.split(movie, range(5, N_FRAMES, 5)))
+    buffer = np.empty((5, SIZE, SIZE), dtype=np.float32)
+    for start in range(0, N_FRAMES, 5):
+        buffer[:] = movie[start : start + 5]
+        learner.partial_fit(buffer)
+        buffer[:] = np.inf
+    assert_identical(learner.finish(), expected)
+
+
+@pytest.mark.parametrize("name, value", [("patch", 7), ("vision", "plain"), ("feature", "change"), ("warm_up", 9)])
+def test_a_parameter_that_was_learned_with_is_refused(make_movie, make_learner, name, value):
+    learner = make_learner().fit(make_movie()).set_params(**{name: value})
+    for use in (learner.partial_fit, learner.transform, learner.predict):
+        with pytest.raises(ValueError, match=f"{name} is .* has learned with"):
+            use(make_movie(5))

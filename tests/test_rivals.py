@@ -1,5 +1,7 @@
 """PCA and K-means of chi against numpy and scikit-learn on chi written out."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from estimator_checks import assert_same, learned
@@ -37,9 +39,24 @@ def test_blocks_change_nothing(rival, monkeypatch):
     assert_same(learned(rival.fit(products())), whole, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.case("B32")
 def test_masked_samples_are_refused(rival):
     with pytest.raises(ValueError, match="masked"):
         rival.fit(np.ma.masked_less(np.arange(6.0).reshape(3, 2), 1))
+
+
+@pytest.mark.case("B12")
+@pytest.mark.parametrize("rank", [1, 2])
+def test_memory_is_the_batch_and_what_is_learned_never_chi(rival, rank):
+    u, v = np.random.default_rng(0).standard_normal((2, 150, rank, 24 * 24), dtype=np.float32)
+    chi = OuterProducts(u, v)  # 0.2 GB if it were made
+    tracemalloc.start()
+    try:
+        rival.fit(chi).transform(chi)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * (u.nbytes + v.nbytes) + 10 * 2 * 576**2 * 8
 
 
 # -- PCA -------------------------------------------------------------------------------------------------------------
@@ -59,12 +76,14 @@ def test_pca_is_the_singular_value_decomposition_of_chi(n_samples, n):
     assert pca.score(chi) == pytest.approx(pca.explained_energy_.sum())
 
 
+@pytest.mark.case("B28")
 def test_pca_agrees_with_truncated_svd():
     chi = products(500, 13)
     ours, theirs = OuterProductPCA(2), TruncatedSVD(2, algorithm="arpack", random_state=0)
     np.testing.assert_allclose(np.abs(ours.fit_transform(chi)), np.abs(theirs.fit_transform(chi.dense())), atol=1e-8)
 
 
+@pytest.mark.case("B28")
 def test_pca_is_not_centred():
     chi = OuterProducts(np.full((50, 2), 3.0), np.ones((50, 2)))
     chi.u[:, 1] = np.random.default_rng(0).normal(size=50)
@@ -148,6 +167,7 @@ def test_an_empty_cluster_gets_the_farthest_sample():
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.1, 5.0])
 
 
+@pytest.mark.case("B18")
 def test_same_seed_same_clusters_and_the_global_stream_is_left_alone():
     np.random.seed(1)  # noqa: NPY002
     before = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -157,6 +177,7 @@ def test_same_seed_same_clusters_and_the_global_stream_is_left_alone():
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
+@pytest.mark.case("B30")
 def test_fewer_distinct_samples_than_clusters_warn():
     chi = OuterProducts(np.repeat([[1.0], [2.0]], 10, axis=0), np.ones((20, 1)))
     with pytest.warns(ConvergenceWarning, match="only 2 distinct values for 3 clusters"):

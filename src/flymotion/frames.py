@@ -17,7 +17,25 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.models.packing import Given, Packed, packed
 
-__all__ = ["FramePairs", "as_frames", "in_order", "pair_up", "random_patches"]
+__all__ = ["FramePairs", "as_frames", "in_order", "not_masked", "pair_up", "random_patches"]
+
+
+def not_masked(array: Any, name: str, what: str = "values") -> None:
+    """Refuse arrays that hide entries, alone or in a list: numpy would show what they hide.
+
+    Raises
+    ------
+    ValueError
+        A masked array, even one that hides nothing.
+    """
+    if _is_masked(array):
+        raise ValueError(f"{name} is a masked array; fill it or drop the masked {what} first")
+
+
+def _is_masked(array: Any) -> bool:
+    if isinstance(array, list | tuple):
+        return any(_is_masked(each) for each in array if not isinstance(each, float | int))
+    return np.ma.isMaskedArray(array)
 
 
 def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
@@ -47,8 +65,7 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     ValueError
         Ragged, masked, empty or non-finite frames, or a single image; names the frame.
     """
-    if np.ma.isMaskedArray(movie):
-        raise ValueError(f"{name} is a masked array; fill it or drop the masked frames first")
+    not_masked(movie, name, "frames")
     array = np.asarray(in_order(movie))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers of one shape a frame")
@@ -59,7 +76,8 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     elif array.dtype.itemsize == 2:
         array = array.astype(np.float32)
     elif array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+        with np.errstate(over="ignore"):  # what is too large for float64 becomes infinite, and is refused as that
+            array = array.astype(np.float64)
     finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     if not finite.all():
         raise ValueError(f"{name} has a NaN or infinite pixel in frame {first + int(np.argmin(finite))}")
@@ -127,6 +145,7 @@ class FramePairs:
         if self.before.shape != self.after.shape:
             raise ValueError(f"before has shape {self.before.shape} and after {self.after.shape}; expected the same")
         if self.motion is not None:
+            not_masked(self.motion, "motion", "pairs")
             motion = np.asarray(self.motion, dtype=float)
             object.__setattr__(
                 self,

@@ -21,7 +21,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
-from flymotion.frames import as_frames, in_order
+from flymotion.frames import as_frames, in_order, not_masked
 from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
@@ -300,6 +300,7 @@ def _brief(value: Any) -> str:
 
 
 def _check_before(before: Any, eye: Eye) -> None:
+    not_masked(before, "before", "pixels")
     if np.shape(before) not in ((), eye.shape) or not np.isfinite(before).all():
         raise ValueError(
             f"before is {before!r}; expected what the eye saw before the first frame, a finite number or an array of "
@@ -309,6 +310,7 @@ def _check_before(before: Any, eye: Eye) -> None:
 
 def _as_movie(movie: Any, eye: Eye, first: int) -> np.ndarray:
     """Return frames, the first of this number, as floats, finite, with one axis of pixels."""
+    not_masked(movie, "movie", "frames")
     movie = np.asarray(in_order(movie, others_first=True))
     shape, ndim = movie.shape, len(eye.shape)
     if len(shape) <= ndim or shape[-ndim:] != eye.shape:

@@ -12,7 +12,7 @@ from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, halve, slope_power, velocity_band
-from flymotion.frames import in_order
+from flymotion.frames import in_order, not_masked
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField
@@ -189,14 +189,15 @@ def _halved(finer: np.ndarray, coarser: np.ndarray) -> None:
 
 def _image(frame: Any) -> np.ndarray:
     """Check a frame and return it as uint8 or float32."""
+    not_masked(frame, "the frame", "pixels")
     frame = np.asarray(in_order(frame))
     if frame.dtype.kind not in "biuf":
         raise TypeError(f"the frame has dtype {frame.dtype}; expected real numbers")
     if frame.ndim != 2 or min(frame.shape) < 3:
         raise ValueError(f"the frame has shape {frame.shape}; expected (height, width), 3 or more pixels each way")
     if frame.dtype != np.uint8:
-        frame = frame.astype(np.float32, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
+            frame = frame.astype(np.float32, copy=False)
             finite = np.isfinite(frame.sum())  # may overflow, too
         if not finite and not np.isfinite(frame).all():
             y, x = np.argwhere(~np.isfinite(frame))[0]

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.frames import not_masked
+
 __all__ = ["angular_error", "endpoint_error", "read_flo"]
 
 MAGIC = b"PIEH"
@@ -84,6 +86,7 @@ def angular_error(velocity: Any, truth: Any) -> np.ndarray:
 
 
 def _components(field: Any, name: str) -> np.ndarray:
+    not_masked(field, f"the {name}", "places")
     field = np.asarray(field, dtype=float)
     if field.ndim < 1 or len(field) != 2:
         raise ValueError(f"the {name} has shape {field.shape}; expected its two components, (x right, y down), first")

@@ -17,11 +17,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from flymotion.frames import not_masked
 from flymotion.generators import Generators
 from flymotion.learner.intake import is_corpus
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.seen import Watched
-from flymotion.learner.starting import first_state, parameters
+from flymotion.learner.starting import first_state, follow, parameters
 from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
@@ -101,6 +102,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     first asked for after learning, by probing with known motion, and kept. Which motions there are (``motions_``) is
     known without.
 
+    Once learning has begun, ``forgetting`` and ``n_passes`` may be set anew; ``random_state`` counts at the next
+    ``fit``, and any other parameter that is changed is an error until then.
+
     Examples
     --------
     >>> from flymotion import ExponentialNoise, Line, Translation, sample_pairs
@@ -149,10 +153,11 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A learner that has seen no frames.
+            A learner that has seen no frames, or whose parameters were changed since learning began.
         """
         if not hasattr(self, "_state") or self._state.vision.pixels is None:
             raise ValueError("the learner has seen no frames; fit it before saving")
+        follow(self, self._state)
         return packed({"parameters": self.get_params() | {"random_state": seed_of(self)}}, state=self._state)
 
     @classmethod
@@ -237,10 +242,10 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Frames that are not finite, of another size than before, or pairs of another eye; the state is as it was.
+            Frames that are not finite, of another size than before, or pairs of another eye; parameters other than
+            ``forgetting`` and ``n_passes`` that were changed since learning began; the state is as it was.
         """
-        if not hasattr(self, "_state"):
-            self._state = first_state(self)
+        self._go_on()
         self._learn(self._state.vision.push(frames))
         return self
 
@@ -258,10 +263,15 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             No pair of frames seen; video without a pair of patches worth learning from.
         """
-        if not hasattr(self, "_state"):
-            self._state = first_state(self)
+        self._go_on()
         self._learn(self._state.vision.flush())
         return self
+
+    def _go_on(self) -> None:
+        if hasattr(self, "_state"):
+            follow(self, self._state)
+        else:
+            self._state = first_state(self)
 
     def _learn(self, shown: Any) -> None:
         state = self._state
@@ -293,7 +303,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             Frames that are not finite, or hold no patch of the size learned on; pairs of another eye.
         """
-        return self._ready.responses(movie)
+        return self._answering.responses(movie)
 
     def predict(self, movie: Any) -> np.ndarray:
         r"""Return the velocity of the image content between consecutive frames, or the motion of another kind learned.
@@ -316,7 +326,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         NotFittedError, ValueError
             As ``transform``.
         """
-        return self._ready.velocities(movie)
+        return self._answering.velocities(movie)
 
     def score(self, movie: Any, y: Any = None) -> float:
         """Return the direction accuracy: the share of pairs that move whose strongest detector is the right one.
@@ -335,9 +345,10 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ValueError
             No motion known, or of another number of pairs or parameters.
         """
-        state, motion = self._ready, getattr(movie, "motion", None) if y is None else y
+        state, motion = self._answering, getattr(movie, "motion", None) if y is None else y
         if motion is None:
             raise ValueError("the motion is not known; expected y, or pairs that know theirs")
+        not_masked(motion, "y", "pairs")
         return state.accuracy(movie, np.asarray(motion, dtype=float))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -365,6 +376,12 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         state = self._begun
         if not state.is_ready:
             raise NotFittedError(f"this MotionLearner {state.vision.so_far}")
+        return state
+
+    @property
+    def _answering(self) -> LearnedState:
+        state = self._ready
+        follow(self, state)
         return state
 
     @property

@@ -149,7 +149,7 @@ class PlainVision:
         self.n_pairs += len(pairs)
         if self.whitening is not None:
             return [self.see(patches)]
-        self.waiting.append(patches)
+        self.waiting.append(patches if self._cuts_patches else patches.map(np.copy))  # the caller may reuse the memory
         return self._settle() if self._n_waiting >= self.warm_up else []
 
     def flush(self) -> list[FramePairs]:

@@ -16,7 +16,7 @@ from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 from flymotion.world.conventions import as_generator
 
-__all__ = ["VISIONS", "first_state", "parameters"]
+__all__ = ["VISIONS", "first_state", "follow", "parameters"]
 
 VISIONS = {"plain": ("midpoint", 7), "video": ("antisymmetric", 9)}
 """Kinds of early vision, with the feature and the side of a patch [pixels] that go with them."""
@@ -51,6 +51,45 @@ def first_state(learner: Any) -> LearnedState:
         vision = VideoVision(patch, learner.patches_per_pair, int(learner.random_state) if given else seed)
     network = NonnegativeSimilarityMatching(learner.n_components, forgetting=learner.forgetting)
     return LearnedState(vision, network, feature if learner.feature is None else learner.feature, learner.warm_up, seed)
+
+
+def follow(learner: Any, state: LearnedState) -> None:
+    """Check that a learner's parameters fit what was learned; those that may change count from now on.
+
+    Parameters
+    ----------
+    learner : MotionLearner
+        Its parameters are all that is read.
+    state : LearnedState
+        What it has learned; its network takes over the forgetting.
+
+    Raises
+    ------
+    ValueError
+        Parameters out of range, or that are not those which learning began with.
+    """
+    _check(learner)
+    feature, patch = VISIONS[learner.vision]
+    vision = state.vision
+    learned: dict[str, Any] = {
+        "vision": "plain" if isinstance(vision, PlainVision) else "video",
+        "n_components": state.network.n_components,
+        "feature": state.feature,
+        "patch": vision.patch,
+        "patches_per_pair": vision.patches_per_pair,
+        "warm_up": state.warm_up,
+    }
+    if isinstance(vision, PlainVision):
+        learned |= {"regularization": vision.regularization, "half_saturation": vision.half_saturation}
+    defaults = {"feature": feature, "patch": patch}
+    for name, value in learned.items():
+        given = getattr(learner, name)
+        if (defaults.get(name) if given is None else given) != value:
+            raise ValueError(
+                f"{name} is {given!r}, but this MotionLearner has learned with {value!r}; "
+                "set it back, or call fit to learn anew"
+            )
+    state.network.forgetting = learner.forgetting
 
 
 def _check(learner: Any) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, check_non_negative
+from sklearn.utils.validation import check_non_negative
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs, seed_of
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
@@ -15,6 +15,10 @@ __all__ = ["LogIntensity", "SensorNoise", "WeberContrast"]
 
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Least intensity of a floor or mean."""
+
+
+MOST_PHOTONS = 1e18
+"""Photons a pixel that numpy's generator can draw."""
 
 
 class LogIntensity(EarlyVision):
@@ -46,12 +50,16 @@ class LogIntensity(EarlyVision):
     array([0., 0., 1., 2.])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("floor",)
+
     def __init__(self, floor: float = 1e-2) -> None:
         self.floor = floor
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         if not 0 < self.floor < np.inf:
             raise ValueError(f"floor is {self.floor}; expected more than 0, finite")
+
+    def _fit(self, X: np.ndarray) -> None:
         self.floor_ = self.floor * (float(np.abs(X).mean(dtype=np.float64)) or 1.0)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -60,7 +68,7 @@ class LogIntensity(EarlyVision):
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         return packed({"floor": self.floor, "floor_fitted": self.floor_} | inputs_of(self))
 
     @classmethod
@@ -69,6 +77,7 @@ class LogIntensity(EarlyVision):
         stage = cls(given.number("floor", least=SMALLEST))
         stage.floor_ = float(given.number("floor_fitted", least=SMALLEST))
         restore_inputs(stage, given)
+        stage._remember()
         return stage
 
 
@@ -102,12 +111,11 @@ class WeberContrast(EarlyVision):
             raise ValueError("the frames are black, mean intensity 0; expected light to compare with")
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        mean = frames[0].dtype.type(self.mean_)
-        return tuple((x - mean) / mean for x in frames)
+        return tuple(((x.astype(np.float64) - self.mean_) / self.mean_).astype(x.dtype) for x in frames)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         return packed({"mean": self.mean_} | inputs_of(self))
 
     @classmethod
@@ -116,6 +124,7 @@ class WeberContrast(EarlyVision):
         stage = cls()
         stage.mean_ = float(given.number("mean", least=SMALLEST))
         restore_inputs(stage, given)
+        stage._remember()
         return stage
 
     def __sklearn_tags__(self) -> Any:
@@ -168,10 +177,12 @@ class SensorNoise(EarlyVision):
         self.kind = kind
         self.random_state = random_state
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(level=self.level)
         if self.kind not in ("gaussian", "photon"):
             raise ValueError(f"kind is {self.kind!r}; expected 'gaussian' or 'photon'")
+
+    def _fit(self, X: np.ndarray) -> None:
         self._check(X)
         self.generator_ = as_generator(self.random_state)
 
@@ -194,7 +205,7 @@ class SensorNoise(EarlyVision):
         ValueError
             Noise from another generator than numpy's own, PCG64.
         """
-        check_is_fitted(self)
+        self._check_remembered()
         source = self.generator_.bit_generator.state
         if source["bit_generator"] != "PCG64":
             raise ValueError(f"the noise comes from {source['bit_generator']}; expected PCG64, numpy's own")
@@ -208,11 +219,17 @@ class SensorNoise(EarlyVision):
         stage = cls(level, kind, given.seed("random_state", optional=True))
         restore_inputs(stage, given)
         stage.generator_ = np.random.Generator(_unpack_pcg64(given.part("generator")))
+        stage._remember()
         return stage
 
     def _check(self, x: np.ndarray) -> None:
         if self.kind == "photon":
             check_non_negative(x, "SensorNoise of light, which expects intensities")
+            if self.level > 0 and x.max() > MOST_PHOTONS * self.level**2:
+                raise ValueError(
+                    f"intensities up to {x.max():.0e} at a level of {self.level} are more than "
+                    f"{MOST_PHOTONS:.0e} photons a pixel; expected fewer"
+                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
@@ -38,18 +39,20 @@ class ContrastNormalization(EarlyVision):
     def __init__(self, half_saturation: float = 0.1) -> None:
         self.half_saturation = half_saturation
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(half_saturation=self.half_saturation)
+
+    def _fit(self, X: np.ndarray) -> None:
         self.contrast_ = float(np.sqrt(np.mean(X.astype(np.float64) ** 2)))
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        power = sum(np.mean(x**2, axis=1) for x in frames) / len(frames)
+        power = sum(np.square(x, dtype=np.float64).mean(axis=1) for x in frames) / len(frames)
         scale = _inverse_root(power + (self.half_saturation * self.contrast_) ** 2)[:, None]
-        return tuple(x * scale for x in frames)
+        return tuple((x * scale).astype(x.dtype) for x in frames)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         return packed({"half_saturation": self.half_saturation, "contrast": self.contrast_} | inputs_of(self))
 
     @classmethod
@@ -58,6 +61,7 @@ class ContrastNormalization(EarlyVision):
         stage = cls(given.number("half_saturation", least=0))
         stage.contrast_ = float(given.number("contrast", least=0))
         restore_inputs(stage, given)
+        stage._remember()
         return stage
 
 
@@ -103,6 +107,8 @@ class DivisiveNormalization(EarlyVision):
            [ 1.   , -1.   ]])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("pool", "eye")
+
     def __init__(
         self, half_saturation: float = 0.1, pool: float | None = None, eye: Eye | tuple[int, ...] | None = None
     ) -> None:
@@ -110,8 +116,10 @@ class DivisiveNormalization(EarlyVision):
         self.pool = pool
         self.eye = eye
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(half_saturation=self.half_saturation)
+
+    def _fit(self, X: np.ndarray) -> None:
         self.weights_ = None if self.pool is None else self._weights(self.pool, X.shape[1])
 
     def _weights(self, pool: float, n_pixels: int) -> np.ndarray:
@@ -127,16 +135,16 @@ class DivisiveNormalization(EarlyVision):
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple(x * _inverse_root(self._power(x) + self.half_saturation**2) for x in frames)
+        scales = (_inverse_root(self._power(x) + self.half_saturation**2) for x in frames)
+        return tuple((x * scale).astype(x.dtype) for x, scale in zip(frames, scales, strict=True))
 
     def _power(self, x: np.ndarray) -> np.ndarray:
-        if self.weights_ is None:
-            return np.mean(x**2, axis=1, keepdims=True)
-        return x**2 @ self.weights_.T.astype(x.dtype)
+        squares = np.square(x, dtype=np.float64)
+        return squares.mean(axis=1, keepdims=True) if self.weights_ is None else squares @ self.weights_.T
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         numbers = {"half_saturation": self.half_saturation, "pool": self.pool} | inputs_of(self)
         return packed(numbers, {"weights": self.weights_}, eye=None if self.eye is None else as_eye(self.eye))
 
@@ -147,6 +155,7 @@ class DivisiveNormalization(EarlyVision):
         stage = cls(given.number("half_saturation", least=0), pool, None if eye is None else unpack_eye(eye))
         n = restore_inputs(stage, given)
         stage.weights_ = None if pool is None else given.array("weights", n, n, least=0)
+        stage._remember()
         return stage
 
 

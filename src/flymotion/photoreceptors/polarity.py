@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision
@@ -37,7 +36,7 @@ class OnOff(EarlyVision):
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         return packed(inputs_of(self))
 
     @classmethod
@@ -45,4 +44,5 @@ class OnOff(EarlyVision):
         """Return the stage that was packed."""
         stage = cls()
         restore_inputs(stage, given)
+        stage._remember()
         return stage

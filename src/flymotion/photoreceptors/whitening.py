@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision, not_negative
@@ -44,13 +45,17 @@ class ZCAWhitening(EarlyVision):
            [0., 0., 1.]])
     """
 
+    _learned_with: ClassVar[tuple[str, ...]] = ("regularization",)
+
     def __init__(self, regularization: float = 1e-4) -> None:
         self.regularization = regularization
 
-    def _fit(self, X: np.ndarray) -> None:
+    def _check_parameters(self) -> None:
         not_negative(regularization=self.regularization)
-        from_first = (X - X[0]).astype(np.float64)  # exactly 0 where a pixel is constant
-        self.mean_ = (X[0] + from_first.mean(axis=0)).astype(X.dtype)
+
+    def _fit(self, X: np.ndarray) -> None:
+        from_first = X.astype(np.float64) - X[0]  # exactly 0 where a pixel is constant
+        self.mean_ = X[0] + from_first.mean(axis=0)  # float64, since the whitened are as far off as the mean
         centred = from_first - from_first.mean(axis=0)
         values, vectors = np.linalg.eigh(centred.T @ centred / len(X))
         damped = np.maximum(values, 0) + self.regularization * max(values.mean(), 0)
@@ -59,11 +64,11 @@ class ZCAWhitening(EarlyVision):
         self.matrix_ = ((vectors * roots) @ vectors.T).astype(X.dtype)
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
-        return tuple((x - self.mean_) @ self.matrix_ for x in frames)
+        return tuple((x - self.mean_).astype(x.dtype) @ self.matrix_ for x in frames)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the stage of again."""
-        check_is_fitted(self)
+        self._check_remembered()
         numbers = {"regularization": self.regularization} | inputs_of(self)
         return packed(numbers, {"mean": self.mean_, "matrix": self.matrix_})
 
@@ -73,4 +78,5 @@ class ZCAWhitening(EarlyVision):
         stage = cls(given.number("regularization", least=0))
         n = restore_inputs(stage, given)
         stage.mean_, stage.matrix_ = given.array("mean", n), given.array("matrix", n, n)
+        stage._remember()
         return stage

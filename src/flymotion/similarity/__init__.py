@@ -3,7 +3,7 @@
 ``features`` holds chi as factors, ``vectors`` plain samples. ``state`` is what a network has learned, advanced by the
 compiled ``recursion`` (Eqs. 15-18); ``online`` the estimator around it, ``networks`` the two of the paper,
 ``initialisation`` their warm start; ``optima`` the offline solutions and max-min forms; ``rivals`` what the paper holds
-them against; ``samples`` the checks that all share.
+them against; ``samples`` the checks that all share, ``threads`` one thread for BLAS.
 """
 
 from flymotion.similarity.features import FEATURES, OuterProducts, outer_products

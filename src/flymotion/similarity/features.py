@@ -17,14 +17,15 @@ gives plain vectors the same operations. Arrays may be of any array-API library:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from flymotion.frames import FramePairs
+from flymotion.frames import FramePairs, not_masked
 from flymotion.models.packing import Given, Packed
-from flymotion.similarity.vectors import Vectors, to_numpy
+from flymotion.similarity.vectors import Vectors, largest, to_numpy
 
 __all__ = ["FEATURES", "OuterProducts", "check_feature", "outer_products", "unpack_samples"]
 
@@ -33,16 +34,18 @@ DENSE_LIMIT = 2**30
 
 
 def alike(*factors: Any) -> list[Any]:
-    """Return arrays of real numbers in their common floating-point precision, float32 at least."""
-    if any(np.ma.isMaskedArray(factor) for factor in factors):
-        raise ValueError("a factor is a masked array; fill it or drop the masked samples first")
+    """Return arrays of real numbers in their common floating-point precision, float32 or float64."""
+    for factor in factors:
+        not_masked(factor, "a factor", "samples")
     xp = array_namespace(*factors)
     for factor in factors:
         if not xp.isdtype(factor.dtype, ("bool", "integral", "real floating")):
             raise TypeError(f"a factor has dtype {factor.dtype}; expected real numbers")
     floats = [f if xp.isdtype(f.dtype, "real floating") else xp.astype(f, xp.float64) for f in factors]
     dtype = xp.result_type(xp.float32, *floats)
-    return [xp.astype(factor, dtype, copy=False) for factor in floats]
+    dtype = dtype if dtype == xp.float32 else xp.float64  # of longer ones too
+    with np.errstate(over="ignore"):  # what is too large for float64 becomes infinite, and is refused as that
+        return [xp.astype(factor, dtype, copy=False) for factor in floats]
 
 
 FORMED_FEATURES, FORMED_ENTRIES = 128, 2**24
@@ -113,6 +116,18 @@ class OuterProducts:
         """Always 2: samples by features."""
         return 2
 
+    @property
+    def arrays(self) -> tuple[Any, Any]:
+        """What they are held as."""
+        return self.u, self.v
+
+    @property
+    def peak(self) -> float:
+        """No norm of a sample is above it; NaN or infinity if any number is."""
+        n_u, n_v = self.feature_shape
+        rank = self.u.shape[1] if self.u.ndim == 3 else 1
+        return largest(self.u) * largest(self.v) * rank * math.sqrt(n_u * n_v)
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -126,7 +141,7 @@ class OuterProducts:
     def astype(self, dtype: Any) -> OuterProducts:
         """Return the samples in another precision."""
         xp = self.xp
-        return OuterProducts(xp.astype(self.u, dtype, copy=False), xp.astype(self.v, dtype, copy=False))
+        return self if dtype == self.dtype else OuterProducts(xp.astype(self.u, dtype), xp.astype(self.v, dtype))
 
     def to_numpy(self) -> OuterProducts:
         """Return the samples as numpy arrays on the CPU."""
@@ -215,9 +230,10 @@ class OuterProducts:
                 f"chi of {self.shape[0]} x {self.shape[1]} entries takes {n_bytes / 2**30:.1f} GiB; "
                 "use its factors, smaller patches or fewer samples"
             )
-        matrices = self.u[..., :, None] * self.v[..., None, :]
-        if self.u.ndim == 3:
-            matrices = self.xp.sum(matrices, axis=1)
+        u, v = self.factors()
+        matrices = u[:, 0, :, None] * v[:, 0, None, :]
+        for r in range(1, u.shape[1]):
+            matrices += u[:, r, :, None] * v[:, r, None, :]
         return self.xp.reshape(matrices, self.shape)
 
 

@@ -25,8 +25,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
-from flymotion.similarity.vectors import signed
+from flymotion.similarity.threads import one_thread
+from flymotion.similarity.vectors import UNLIKE, in_float64_if_needed, power_of_two, signed
 
 __all__ = ["sparsest_rotation", "warm_start", "warm_up_length"]
 
@@ -59,7 +61,7 @@ def warm_start(samples: Any, n_components: int, *, nonnegative: bool) -> np.ndar
     theta : ndarray, shape (n_samples, n_components)
         Outputs; 0 for units that the samples leave unused.
     """
-    theta = (_nonnegative if nonnegative else _principal_scores)(samples, n_components)
+    theta = (_nonnegative if nonnegative else _principal_scores)(in_float64_if_needed(samples), n_components)
     return np.pad(theta, ((0, 0), (0, n_components - theta.shape[1])))
 
 
@@ -77,14 +79,26 @@ def _principal_scores(samples: Any, k: int, weights: np.ndarray | float = 1.0) -
         gram = samples.astype(np.float64).gram() * weights * weights.T
         values, vectors = eigh(gram, subset_by_index=[n - k, n - 1])
     else:
-
-        def similarity(y: np.ndarray) -> np.ndarray:
-            weighted = (weights * y.reshape(-1, 1)).astype(samples.dtype)
-            return (weights * samples.project(samples.accumulate(weighted)))[:, 0]
-
-        values, vectors = eigsh(LinearOperator((n, n), matvec=similarity, dtype=np.float64), k, v0=np.ones(n), tol=1e-6)
+        values, vectors = _leading(samples, k, weights)
+        if samples.dtype != np.float64 and values[-1] > UNLIKE * values[0]:  # then rounding is among them
+            values, vectors = _leading(samples.astype(np.float64), k, weights)
     kept = values > 1e-10 * max(values[-1], 0)
     return signed((vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1].T).T
+
+
+def _leading(samples: Any, k: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenvalues of the weighted samples' Gram matrix, ascending, and their vectors."""
+    n = len(samples)
+    energy = float((samples.norms().astype(np.float64) ** 2 * weights[:, 0] ** 2).sum())
+    unit = power_of_two(energy) if energy > 0 else 1.0  # the iteration ends by an absolute measure
+
+    def similarity(y: np.ndarray) -> np.ndarray:
+        weighted = (weights * y.reshape(-1, 1)).astype(samples.dtype)
+        return (weights * samples.project(samples.accumulate(weighted)))[:, 0] / unit
+
+    operator = LinearOperator((n, n), matvec=similarity, dtype=np.float64)
+    values, vectors = eigsh(operator, k, v0=np.ones(n), tol=1e-6)
+    return values * unit, vectors
 
 
 def _nonnegative(samples: Any, n: int) -> np.ndarray:
@@ -128,7 +142,11 @@ def _clusters(scores: np.ndarray, n: int) -> np.ndarray:
         return np.zeros((len(scores), 0))
     directions = scores[lit] / norms[lit, None]
     n = min(n, len(np.unique(directions.round(6), axis=0)))
-    labels = KMeans(n, n_init=10, random_state=0).fit_predict(directions, sample_weight=norms[lit] ** 2)
+    with (
+        one_thread(),
+        threadpool_limits(1, user_api="openmp"),
+    ):  # whose threads a forked process would wait for for ever
+        labels = KMeans(n, n_init=10, random_state=0).fit_predict(directions, sample_weight=norms[lit] ** 2)
     theta = np.zeros((len(scores), n))
     theta[np.flatnonzero(lit), labels] = norms[lit]
     return theta

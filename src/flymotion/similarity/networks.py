@@ -44,11 +44,15 @@ class SimilarityMatching(OnlineNetwork):
     generators_ : ndarray, shape (K, n_u, n_v)
         The components as matrices, for outer products.
     S_, R_, n_samples_seen_, dead_units_
-        The state, and units never used.
+        The state, and units that no sample has made active.
 
     Notes
     -----
     Data are not centred: the mean of chi is signal (Suppl. B).
+
+    Parameters may be changed between calls of ``partial_fit``: ``forgetting`` and ``max_sweeps`` count from then on,
+    those of the start (``warm_up``, ``init``, ``init_strength``) and ``n_passes`` at the next ``fit``; another
+    ``n_components`` than was learned is an error until then.
 
     References
     ----------
@@ -67,7 +71,8 @@ class SimilarityMatching(OnlineNetwork):
     @property
     def components_(self) -> np.ndarray:
         """Principal components, largest first, shape (n_components, n_features); 0 for unused units."""
-        S, R = self.S_.reshape(self.n_components, -1), self.R_
+        R = self.R_
+        S = self.S_.reshape(len(R), -1)
         values, vectors = np.linalg.eigh(R)
         used = values > 1e-12 * values.max()
         scale = np.divide(1.0, values, out=np.zeros_like(values), where=used)
@@ -91,7 +96,7 @@ class NonnegativeSimilarityMatching(OnlineNetwork):
     generators_ : ndarray, shape (K, n_u, n_v)
         The rows of W as matrices, for outer products.
     S_, R_, n_samples_seen_, dead_units_
-        The state, and units never used.
+        The state, and units that no sample has made active.
 
     References
     ----------

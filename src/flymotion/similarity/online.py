@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.frames import not_masked
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
+from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import OuterProducts, unpack_samples
 from flymotion.similarity.initialisation import warm_start, warm_up_length
 from flymotion.similarity.samples import check_counts, check_samples, generators_of
-from flymotion.similarity.state import State
-from flymotion.similarity.vectors import Vectors, to_numpy
+from flymotion.similarity.state import State, loses
+from flymotion.similarity.vectors import Vectors, in_float64_if_needed, to_numpy
 
 __all__ = ["OnlineNetwork"]
 
@@ -67,18 +69,12 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ValueError
             Samples that are empty, not finite, or of the wrong shape; parameters out of range.
         """
-        samples = self._check(X, reset=True, allow_empty=False)
+        samples = self._check(X, reset=True, allow_empty=False, anew=True)
         for name in ("_state", "_waiting", "_provisional"):
             self.__dict__.pop(name, None)
         for _ in range(self.n_passes):
             self._learn(samples)
-        if (dead := self.dead_units_).size:
-            warnings.warn(
-                f"{dead.size} of {self.n_components} units have never been active (units {dead.tolist()}): "
-                "the samples span fewer directions than there are units",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._warn_of_the_dead()
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -97,9 +93,14 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Raises
         ------
         ValueError
-            As ``fit``; the state is as it was before.
+            As ``fit``, or another number of units than learned; the state is as it was before.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Once, after as many samples as a warm-up takes by default or more, of units that none has made active.
         """
-        self._learn(self._check(X, reset=not hasattr(self, "n_features_in_")))
+        self._learn_on(X)
         return self
 
     def partial_fit_transform(self, X: Any) -> np.ndarray:
@@ -111,7 +112,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         ndarray, shape (n_samples, n_components)
         """
-        return self._learn(self._check(X, reset=not hasattr(self, "n_features_in_")), outputs=True)
+        return self._learn_on(X, outputs=True)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the outputs of Eq. 15, without learning.
@@ -142,16 +143,24 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         samples = self._check(X, reset=False, allow_empty=False)
         return self._settled().captured(samples, self._outputs(samples))
 
-    def _check(self, X: Any, *, reset: bool, allow_empty: bool = True) -> OuterProducts | Vectors:
+    def _check(self, X: Any, *, reset: bool, allow_empty: bool = True, anew: bool = False) -> OuterProducts | Vectors:
         """Return the samples, checked; touches nothing but ``n_features_in_`` and ``feature_shape_``."""
         self._check_parameters()
-        samples = check_samples(self, X, reset=reset, allow_empty=allow_empty)
-        if self.init is not None:
-            init = np.asarray(self.init, dtype=float)
-            if init.shape != (self.n_components, samples.shape[1]) or not np.isfinite(init).all():
-                expected = (self.n_components, samples.shape[1])
-                raise ValueError(f"init has shape {init.shape}; expected finite numbers of shape {expected}")
+        if not anew:
+            self._check_units()
+        with as_it_was(self):
+            samples = check_samples(self, X, reset=reset, allow_empty=allow_empty)
+            if self.init is not None:
+                not_masked(self.init, "init", "filters")
+                init = np.asarray(self.init, dtype=float)
+                if init.shape != (self.n_components, samples.shape[1]) or not np.isfinite(init).all():
+                    expected = (self.n_components, samples.shape[1])
+                    raise ValueError(f"init has shape {init.shape}; expected finite numbers of shape {expected}")
         return samples
+
+    def _check_units(self) -> None:
+        if hasattr(self, "_state"):
+            check_unchanged(self, n_components=len(self._state.R))
 
     def _check_parameters(self) -> None:
         check_counts(n_components=self.n_components, n_passes=self.n_passes, max_sweeps=self.max_sweeps)
@@ -162,17 +171,27 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if not 0 < self.init_strength < math.inf:
             raise ValueError(f"init_strength is {self.init_strength!r}; expected a positive number")
 
+    def _learn_on(self, X: Any, *, outputs: bool = False) -> Any:
+        samples = self._check(X, reset=not hasattr(self, "n_features_in_"))
+        before = self._state.n_samples_seen if hasattr(self, "_state") else 0
+        theta = self._learn(samples, outputs=outputs)
+        if hasattr(self, "_state") and not self._state.active.all():
+            enough = max(self._warm_up(samples), warm_up_length(samples.shape[1], sum(samples.feature_shape)))
+            if before < enough <= self._state.n_samples_seen:
+                self._warn_of_the_dead()
+        return theta
+
     def _learn(self, samples: Any, *, outputs: bool = False) -> Any:
         if hasattr(self, "_state"):
-            return self._advance(self._state, samples.astype(self._state.dtype))
+            return self._advance(self._state, samples)
         if len(samples) == 0:
             return np.zeros((0, self.n_components))
-        lit = to_numpy(samples.norms()) > 0  # samples of norm 0 do not count, here as later
+        lit = to_numpy(in_float64_if_needed(samples).norms()) > 0  # samples of norm 0 do not count, here as later
         new = samples[np.flatnonzero(lit)]  # a copy: the caller may reuse the memory
         self._waiting = [*getattr(self, "_waiting", []), new]
         self.__dict__.pop("_provisional", None)
         n_waiting = sum(map(len, self._waiting))
-        if n_waiting >= max(self._warm_up(samples), 1):
+        if n_waiting >= (self._warm_up(samples) if self.init is None else 1):
             self._state, theta = self._replay()
             self._waiting = []
         elif outputs:
@@ -190,21 +209,20 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return state, self._advance(state, samples)
 
     def _start(self, samples: Any) -> State:
-        def like(array: Any) -> Any:
-            return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
-
         if self.init is not None:
             shape = (self.n_components, *samples.feature_shape)
-            S = like(np.asarray(self.init, dtype=float).reshape(shape) * self.init_strength)
-            return State(S, np.eye(self.n_components) * self.init_strength, samples.xp, samples.dtype)
-        first = samples[: self._warm_up(samples)]
+            S = _like(np.asarray(self.init, dtype=float).reshape(shape) * self.init_strength, samples)
+            state = State(S, np.eye(self.n_components) * self.init_strength, samples.xp, samples.dtype)
+            state.wide = True  # as long as R says nothing of the samples
+            return state
+        first = in_float64_if_needed(samples[: self._warm_up(samples)])
         theta = warm_start(first.to_numpy(), self.n_components, nonnegative=self._nonnegative)
-        return State(first.accumulate(like(theta)), theta.T @ theta, samples.xp, samples.dtype)
+        R = theta.T @ theta
+        first = first.astype(samples.xp.float64) if loses(R) else first
+        return State(first.accumulate(_like(theta, first)), R, samples.xp, samples.dtype)
 
     def _warm_up(self, samples: Any) -> int:
-        """Return the number of samples to start from."""
-        if self.init is not None:
-            return 0
+        """Return the number of samples to start from, where no ``init`` is given."""
         return self.warm_up or warm_up_length(samples.shape[1], sum(samples.feature_shape))
 
     def _advance(self, state: State, samples: Any) -> np.ndarray:
@@ -223,6 +241,16 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 stacklevel=4,
             )
 
+    def _warn_of_the_dead(self) -> None:
+        if (dead := self.dead_units_).size:
+            why = "span fewer directions than there are units" if self.init is None else "are none that they answer"
+            warnings.warn(
+                f"{dead.size} of {self._n_features_out} units have never been active (units {dead.tolist()}): "
+                f"the samples {why}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
     # -- what was learned ----------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -233,9 +261,10 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         if hasattr(self, "_state"):
             return self._state
-        if not hasattr(self, "_provisional"):
-            self._provisional = self._replay()[0]
-        return self._provisional
+        given = repr([np.asarray(value).tolist() for value in self.get_params().values()])
+        if getattr(self, "_provisional", (None,))[0] != given:
+            self._provisional = given, self._replay()[0]
+        return self._provisional[1]
 
     @property
     def S_(self) -> np.ndarray:
@@ -264,8 +293,8 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def dead_units_(self) -> np.ndarray:
-        """Units that have never been active, shape (n_dead,)."""
-        return np.flatnonzero(np.diag(self.R_) == 0)
+        """Units that no sample has made active since the start, shape (n_dead,)."""
+        return np.flatnonzero(~self._settled().active)
 
     @property
     def generators_(self) -> np.ndarray:
@@ -280,7 +309,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return len(self._state.R) if hasattr(self, "_state") else self.n_components
 
     # -- kept ----------------------------------------------------------------------------------------------------
 
@@ -288,7 +317,13 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return all that learning goes on from, as :meth:`unpack` takes it.
 
         Tensors of other libraries become numpy arrays, and the network goes on with such.
+
+        Raises
+        ------
+        ValueError
+            A number of units that was changed since learning began.
         """
+        self._check_units()
         numbers = {name: getattr(self, name) for name in COUNTS} | {"init_strength": self.init_strength}
         numbers |= {"forgetting": self.forgetting, "feature_shape": list(getattr(self, "feature_shape_", ())) or None}
         waiting = getattr(self, "_waiting", [])
@@ -325,3 +360,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if waiting:
             network._waiting = [unpack_samples(waiting, shape)]
         return network
+
+
+def _like(array: np.ndarray, samples: Any) -> Any:
+    return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)

@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     Attributes
     ----------
     forgetting : float
-        Factor by which the past counts less.
+        Factor by which the past counts less, after a sample that any unit answers.
     floor : float
         Share of the trace of R below which a unit stops forgetting.
     recruit_above : float
@@ -174,8 +174,11 @@ def step(R, norm2, rules, scratch):
                     theta[a] = np.sqrt(residual)
                     break
     if rules.forgetting < 1.0:
+        answered = False
         for a in range(n_units):
-            lasting = R[a, a] * rules.forgetting > rules.floor * trace
+            answered |= theta[a] != 0.0
+        for a in range(n_units):
+            lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
             decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
     for a in range(n_units):
         for c in range(n_units):

@@ -14,7 +14,11 @@ NSM: nonnegative least squares of the same  Eq. 15, right
 =========================================  ===================================================================
 
 With a forgetting factor l < 1 both sums decay by l a sample, and the same recursion is the rule of Section 1.1 (Eqs. 5
-and 6) at the constant rate ``eta = 1 - l``. A sample of norm zero changes nothing, not even by forgetting.
+and 6) at the constant rate ``eta = 1 - l``. A sample of norm zero changes nothing, not even by forgetting, and neither
+does one that no unit answers: the past would fade, and nothing come in its place.
+
+float32 samples are multiplied with a float32 copy of S, unless that loses what is to be told apart
+(:func:`loses`): then they are computed with in float64, and only the outputs are float32.
 """
 
 from __future__ import annotations
@@ -22,17 +26,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
-from functools import cache
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from threadpoolctl import ThreadpoolController
 
 from flymotion.models.packing import Given, Packed
-from flymotion.similarity.vectors import to_numpy
+from flymotion.similarity.threads import one_thread
+from flymotion.similarity.vectors import UNLIKE, in_usual_range, to_numpy
 
-__all__ = ["State", "block_size"]
+__all__ = ["State", "block_size", "loses"]
 
 RESPONSES = 512
 """Samples answered at a time."""
@@ -55,6 +58,9 @@ CACHED = 2**18
 VECTOR = 32
 """Entries that the processor takes at a time."""
 
+ENERGIES = (1e-16, 1e26)
+"""Traces of R between which float32 holds S and its products with samples."""
+
 TOLERANCE = 1e-6
 """Of correlations that are read, relative to the roots of the variances."""
 
@@ -72,19 +78,24 @@ class State:
         The samples' array-API namespace.
     dtype : dtype
         Of the samples.
+    active : ndarray of bool, shape (K,), optional
+        Units that have answered a sample; by default none.
     """
 
-    def __init__(self, S: Any, R: np.ndarray, xp: Any, dtype: Any) -> None:
+    def __init__(self, S: Any, R: np.ndarray, xp: Any, dtype: Any, active: np.ndarray | None = None) -> None:
         self.dtype = dtype
         self.S = xp.astype(S, xp.float64)  # wider than float32 samples, so that long streams do not stall
-        self.work = xp.astype(S, dtype, copy=False) if dtype != xp.float64 else self.S
+        with np.errstate(over="ignore"):
+            self.work = xp.astype(S, dtype, copy=False) if dtype != xp.float64 else self.S
         self.R = R
         self.n_samples_seen = 0
+        self.active = np.zeros(len(R), dtype=bool) if active is None else active
+        self.wide = loses(R)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the state of again, as numpy arrays."""
         numbers = {"dtype": _name(self.dtype), "n_samples_seen": self.n_samples_seen}
-        return numbers, {"S": to_numpy(self.S), "R": self.R}
+        return numbers, {"S": to_numpy(self.S), "R": self.R, "active": self.active.astype(np.int64)}
 
     @classmethod
     def unpack(cls, given: Given, shape: tuple[int, ...]) -> State:
@@ -100,8 +111,10 @@ class State:
         _check_sum(given, R)
         dtype = given.number("dtype", str, among=map(str, UNEXPLAINED))
         S, R = np.ascontiguousarray(S), np.ascontiguousarray(R)  # as they are made; others would be compiled for
-        state = cls(S, R, array_namespace(S), np.dtype(dtype))
-        if not np.isfinite(state.work).all():
+        active = given.array("active", shape[0], types=["int64"], least=0, optional=True)
+        known = np.diag(R) > 0 if active is None else active > 0  # the first files did not have it
+        state = cls(S, R, array_namespace(S), np.dtype(dtype), known)
+        if not (state.wide or np.isfinite(state.work).all()):
             raise given.wrong("S", f"too large for {dtype}", "numbers in its range")
         state.n_samples_seen = given.number("n_samples_seen", int, least=0)
         return state
@@ -128,20 +141,40 @@ class State:
         """
         from flymotion.similarity.recursion import Rules
 
+        self._own()
         n_features = math.prod(self.S.shape[1:])
         size = block_size(n_features)
         learn = self._learn_in_features if n_features < size else self._learn
         unexplained = UNEXPLAINED[np.dtype(_name(self.dtype))]
         rules = Rules(float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
-        outputs, unsolved = [np.zeros((0, len(self.R)), dtype=to_numpy(self.work[:0]).dtype)], 0
+        outputs, unsolved = np.zeros((len(samples), len(self.R)), dtype=to_numpy(self.work[:0]).dtype), 0
         small = size <= n_features < THREADED
-        with _thread_pools().limit(limits=1, user_api="blas") if small else nullcontext():
-            for start in range(0, len(samples), size):
-                theta, (used, missed) = learn(samples[start : start + size], rules)
+        with one_thread() if small else nullcontext():
+            in_range = in_usual_range(samples)
+            for rows in _blocks(len(samples), size):
+                block, work = self._fit_for(samples[rows], in_range)
+                outputs[rows], (used, missed) = learn(block, work, rules)
                 self.n_samples_seen += used
-                outputs.append(theta)
                 unsolved += missed
-        return np.concatenate(outputs), unsolved
+                if rows.start == 0 or rows.stop >= len(samples):
+                    self.wide = self.work is not self.S and loses(self.R)
+        if not self.active.all():
+            self.active |= (outputs != 0).any(axis=0)
+        return outputs, unsolved
+
+    def _own(self) -> None:
+        """Copy what cannot be written to, as of a file that is mapped to memory."""
+        if not self.R.flags.writeable:
+            self.R = np.array(self.R)
+        if isinstance(self.S, np.ndarray) and not (self.S.flags.writeable and self.work.flags.writeable):
+            alike = self.work.dtype == self.S.dtype
+            self.S = np.array(self.S)
+            self.work = self.S if alike else np.array(self.work)
+
+    def _fit_for(self, block: Any, in_range: bool) -> tuple[Any, Any]:
+        """Return samples, and S to multiply them with, in the precision that they need."""
+        wide = self.wide or not in_range
+        return (block.astype(block.xp.float64), self.S) if wide else (block.astype(self.dtype), self.work)
 
     def respond(self, samples: Any, *, nonnegative: bool, max_sweeps: int) -> tuple[np.ndarray, int]:
         """Answer samples, the state held still.
@@ -156,39 +189,43 @@ class State:
         from flymotion.similarity.recursion import respond
 
         outputs, unsolved = np.zeros((len(samples), len(self.R)), dtype=to_numpy(self.work[:0]).dtype), 0
-        for rows in _blocks(len(samples)):
-            inputs = to_numpy(samples[rows].astype(self.dtype).project(self.work))
-            outputs[rows], missed = respond(inputs, self.R, nonnegative, max_sweeps)
+        R = np.array(self.R)  # one that the compiled code knows, wherever this one comes from
+        in_range = in_usual_range(samples)
+        for rows in _blocks(len(samples), RESPONSES):
+            block, work = self._fit_for(samples[rows], in_range)
+            outputs[rows], missed = respond(to_numpy(block.project(work)), R, nonnegative, max_sweeps)
             unsolved += missed
         return outputs, unsolved
 
     def captured(self, samples: Any, theta: np.ndarray) -> float:
         """Return the similarity that outputs capture: Eq. 12's objective taken from its value at outputs of 0."""
         S = np.zeros(self.S.shape)
-        for rows in _blocks(len(samples)):
-            S += to_numpy(samples[rows].astype(self.dtype).accumulate(self._like(theta[rows], self.dtype)))
+        in_range = in_usual_range(samples)
+        for rows in _blocks(len(samples), RESPONSES):
+            block, _ = self._fit_for(samples[rows], in_range)
+            S += to_numpy(block.accumulate(self._like(theta[rows], block.dtype)))
         R = theta.T.astype(np.float64) @ theta
         return float((2 * (S**2).sum() - (R**2).sum()) / len(theta) ** 2)  # Eqs. 12, 14
 
-    def _learn(self, block: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
+    def _learn(self, block: Any, work: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
         from flymotion.similarity.recursion import recurse
 
-        P, G = to_numpy(block.project(self.work)), to_numpy(block.gram())
+        P, G = to_numpy(block.project(work)), to_numpy(block.gram())
         theta, D, gain, counts = recurse(P, G, self.R, rules)
         step = max(1, CACHED // math.prod(self.S.shape[1:]))
         for units in (slice(a, a + step) for a in range(0, len(D), step)):
-            self._add(units, gain[units], block.accumulate(self._like(D[units], self.dtype).T))
+            self._add(units, gain[units], block.accumulate(self._like(D[units], block.dtype).T))
         return theta, counts
 
-    def _learn_in_features(self, block: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
+    def _learn_in_features(self, block: Any, work: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
         from flymotion.similarity.recursion import recurse_in_features
 
         u, v = (np.require(to_numpy(factor), requirements=["C", "W"]) for factor in block.factors())
-        S = to_numpy(self.work).reshape(len(self.R), -1)
+        S = to_numpy(work).reshape(len(self.R), -1)
         n_features = S.shape[1]
         padded = np.pad(S, ((0, 0), (0, -n_features % VECTOR)))
         theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
-        self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), self.dtype))
+        self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), block.dtype))
         return theta, counts
 
     def _add(self, units: slice, gain: np.ndarray, change: Any) -> None:
@@ -196,7 +233,8 @@ class State:
             self.S[units] *= self._like(gain.reshape(-1, *[1] * (self.S.ndim - 1)), self.S.dtype)
         self.S[units] += change  # Eq. 16, times That
         if self.work is not self.S:
-            self.work[units] = self.S[units]
+            with np.errstate(over="ignore"):  # where float32 does not hold it, it is not used
+                self.work[units] = self.S[units]
 
     def _like(self, array: np.ndarray, dtype: Any) -> Any:
         if isinstance(self.S, np.ndarray):
@@ -209,9 +247,13 @@ def block_size(n_features: int) -> int:
     return 4096 if n_features <= SMALL else min(max(128, 2 * math.isqrt(n_features)), 1024)
 
 
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
+def loses(R: np.ndarray) -> bool:
+    """Say whether float32 loses some of what units with these correlations tell apart."""
+    used = np.diag(R) > 0
+    if not used.any():
+        return False
+    values = np.linalg.eigvalsh(R if used.all() else R[used][:, used])
+    return not (ENERGIES[0] < values.sum() < ENERGIES[1] and values[-1] < UNLIKE * values[0])
 
 
 def _name(dtype: Any) -> str:
@@ -233,6 +275,6 @@ def _over_diagonal(rows: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.divide(rows, diagonal, out=np.zeros_like(rows), where=diagonal > 0)
 
 
-def _blocks(n_samples: int) -> Iterator[slice]:
-    """Yield the samples answered at a time."""
-    return (slice(start, start + RESPONSES) for start in range(0, n_samples, RESPONSES))
+def _blocks(n_samples: int, size: int) -> Iterator[slice]:
+    """Yield the samples taken at a time."""
+    return (slice(start, start + size) for start in range(0, n_samples, size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,14 @@ from array_api_compat import array_namespace, device, is_numpy_array
 
 from flymotion.models.packing import Given, Packed
 
-__all__ = ["Vectors", "signed", "to_numpy"]
+__all__ = ["Vectors", "in_float64_if_needed", "in_usual_range", "largest", "power_of_two", "signed", "to_numpy"]
+
+UNLIKE = 500
+"""Ratio of the energies of units, or of components, from which float32 does not tell the weakest from rounding: its
+outputs are off by about the power 3/2 of the ratio, times the rounding of float32, 6e-8."""
+
+USUAL = (1e-6, 1e6)
+"""Norms of samples between which float32 holds sums of products of three of them, of billions of samples."""
 
 
 class Vectors:
@@ -43,6 +51,16 @@ class Vectors:
         """Where the vectors are."""
         return device(self.x)
 
+    @property
+    def arrays(self) -> tuple[Any]:
+        """What they are held as."""
+        return (self.x,)
+
+    @property
+    def peak(self) -> float:
+        """No norm of a sample is above it; NaN or infinity if any number is."""
+        return largest(self.x) * math.sqrt(self.shape[1])
+
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
@@ -52,7 +70,7 @@ class Vectors:
 
     def astype(self, dtype: Any) -> Vectors:
         """Return the samples in another precision."""
-        return Vectors(self.xp.astype(self.x, dtype, copy=False))
+        return self if dtype == self.dtype else Vectors(self.xp.astype(self.x, dtype))
 
     def to_numpy(self) -> Vectors:
         """Return the samples as a numpy array on the CPU."""
@@ -91,6 +109,28 @@ class Vectors:
     def factors(self) -> tuple[Any, Any]:
         """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
         return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]
+
+
+def largest(array: Any) -> float:
+    """Return the largest absolute value; NaN if any is, and 0 of nothing."""
+    if math.prod(array.shape) == 0:
+        return 0.0
+    return max(float(array.max()), -float(array.min()))
+
+
+def in_usual_range(samples: Any) -> bool:
+    """Say whether the precision of samples holds the products that learning makes of them."""
+    return samples.dtype == samples.xp.float64 or USUAL[0] < samples.peak < USUAL[1]
+
+
+def in_float64_if_needed(samples: Any) -> Any:
+    """Return samples in float64 where their own precision does not hold the products that learning makes of them."""
+    return samples if in_usual_range(samples) else samples.astype(samples.xp.float64)
+
+
+def power_of_two(number: float) -> float:
+    """Return the power of two near a positive number, to divide by without rounding."""
+    return 2.0 ** round(math.log2(number))
 
 
 def signed(rows: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 r"""K-means of chi without chi: the second rival of Suppl. B (Eq. 27 of Bahroun et al. 2019).
 
 A squared distance is :math:`|\chi_t|^2 - 2 \chi_t \cdot A_a + |A_a|^2` (``norms``, ``project``), a mean is an
-``accumulate``, and the choice of first centres needs only inner products with the chosen samples.
+``accumulate``, and the choice of first centres needs only inner products with the chosen samples. All are taken about
+an origin amid the samples, since far from it the terms are larger than their sum.
 """
 
 from __future__ import annotations
@@ -15,10 +16,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.frames import not_masked
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs, seed_of
+from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import formed
-from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
-from flymotion.similarity.vectors import to_numpy
+from flymotion.similarity.samples import (
+    PRECISION,
+    accumulate,
+    blocks,
+    check_counts,
+    check_samples,
+    generators_of,
+    outputs_like,
+    project,
+)
+from flymotion.similarity.vectors import Vectors, to_numpy
 from flymotion.world.conventions import as_generator
 
 __all__ = ["OuterProductKMeans"]
@@ -100,26 +112,34 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             Samples that are empty, not finite, of the wrong shape, or fewer than clusters; parameters out of range.
         """
         check_counts(n_clusters=self.n_clusters, n_init=self.n_init, max_iter=self.max_iter)
-        samples = formed(check_samples(self, X, reset=True))
-        if len(samples) < self.n_clusters:
-            raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")
-        energy = to_numpy(samples.norms()).astype(float) ** 2
-        runs = [_lloyd(samples, energy, start, self.max_iter) for start in self._starts(samples, energy)]
+        with as_it_was(self):
+            samples = check_samples(self, X, reset=True)
+            if len(samples) < self.n_clusters:
+                raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")
+            self._check_init()
+        about = _About.mean(formed(samples.astype(samples.xp.float64)))
+        runs = [_lloyd(about, start, self.max_iter) for start in self._starts(about)]
         best = min(runs, key=lambda run: run.inertia)
         self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_ = best[:4]
         self._warn(settled=best.settled)
         return self
 
-    def _starts(self, samples: Any, energy: np.ndarray) -> list[np.ndarray]:
+    def _check_init(self) -> None:
+        if isinstance(self.init, str):
+            if self.init != "k-means++":
+                raise ValueError(f"init is {self.init!r}; expected 'k-means++' or an array of centres")
+            return
+        not_masked(self.init, "init", "centres")
+        init = np.asarray(self.init, dtype=float)
+        if init.size != self.n_clusters * self.n_features_in_ or not np.isfinite(init).all():
+            expected = f"({self.n_clusters}, {self.n_features_in_})"
+            raise ValueError(f"init has shape {init.shape}; expected {expected} finite numbers")
+
+    def _starts(self, about: _About) -> list[np.ndarray]:
         if not isinstance(self.init, str):
-            init = np.asarray(self.init, dtype=float)
-            if init.size != self.n_clusters * self.n_features_in_:
-                raise ValueError(f"init has shape {init.shape}; expected ({self.n_clusters}, {self.n_features_in_})")
-            return [init.reshape(self.n_clusters, -1)]
-        if self.init != "k-means++":
-            raise ValueError(f"init is {self.init!r}; expected 'k-means++' or an array of centres")
+            return [np.asarray(self.init, dtype=float).reshape(self.n_clusters, -1)]
         rng = as_generator(self.random_state)
-        return [_plus_plus(samples, energy, self.n_clusters, rng) for _ in range(self.n_init)]
+        return [_plus_plus(about, self.n_clusters, rng) for _ in range(self.n_init)]
 
     def _warn(self, *, settled: bool) -> None:
         found = np.unique(self.labels_).size
@@ -133,21 +153,27 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the nearest cluster of each sample, shape (n_samples,)."""
-        return self._squared_distances(X).argmin(axis=1)
+        return self._squared_distances(X)[1].argmin(axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the distance to each centre, shape (n_samples, n_clusters)."""
-        return np.sqrt(self._squared_distances(X))
+        samples, squares = self._squared_distances(X)
+        return outputs_like(samples, np.sqrt(squares))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the inertia of the samples; higher is better."""
-        return float(-self._squared_distances(X).min(axis=1).sum())
+        return float(-self._squared_distances(X)[1].min(axis=1).sum())
 
-    def _squared_distances(self, X: Any) -> np.ndarray:
+    def _squared_distances(self, X: Any) -> tuple[Any, np.ndarray]:
         check_is_fitted(self)
+        check_unchanged(self, n_clusters=len(self.cluster_centers_))
         samples = check_samples(self, X, reset=False)
-        energy = to_numpy(samples.norms()).astype(float) ** 2
-        return _squared_distances(samples, energy, self.cluster_centers_)
+        origin = self.cluster_centers_.mean(axis=0)
+        found = [
+            _About(block, origin).squared_distances(self.cluster_centers_)
+            for _, block in blocks(samples, len(self.cluster_centers_))
+        ]
+        return samples, np.concatenate([np.zeros((0, len(self.cluster_centers_))), *found])
 
     @property
     def generators_(self) -> np.ndarray:
@@ -162,11 +188,12 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_clusters
+        return len(self.cluster_centers_)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the estimator of again; a ``random_state`` only where it is a number."""
         check_is_fitted(self)
+        check_unchanged(self, n_clusters=len(self.cluster_centers_))
         numbers = {name: getattr(self, name) for name in COUNTS} | {"random_state": seed_of(self)} | inputs_of(self)
         numbers |= {"feature_shape": list(self.feature_shape_), "inertia": self.inertia_, "n_iter": self.n_iter_}
         init = None if isinstance(self.init, str) else np.asarray(self.init, dtype=float)
@@ -197,31 +224,57 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return kmeans
 
 
-def _squared_distances(samples: Any, energy: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    return np.maximum(energy[:, None] - 2 * project(samples, centers) + (centers**2).sum(axis=1), 0)  # Eq. 27
+class _About:
+    """Samples about an origin amid them."""
+
+    def __init__(self, samples: Any, origin: np.ndarray) -> None:
+        self.samples, self.origin = samples, origin
+        self.along, self.energy = np.zeros((2, len(samples)))  # inner products with the origin, less its square
+        for rows, block in blocks(samples, 1):
+            if isinstance(block, Vectors):
+                centred = to_numpy(block.x) - origin
+                self.along[rows], self.energy[rows] = centred @ origin, np.vecdot(centred, centred)
+            else:
+                self.along[rows] = project(block, origin[None])[:, 0] - origin @ origin
+                self.energy[rows] = to_numpy(block.norms()) ** 2 - origin @ origin - 2 * self.along[rows]
+
+    @classmethod
+    def mean(cls, samples: Any) -> _About:
+        return cls(samples, accumulate(samples, np.ones((len(samples), 1)))[0] / len(samples))
+
+    def squared_distances(self, centers: np.ndarray) -> np.ndarray:
+        """Squared distances to centres, shape (n_samples, K)."""
+        centers = centers - self.origin
+        squares = project(self.samples, -2 * centers)  # Eq. 27
+        squares += 2 * centers @ self.origin + (centers**2).sum(axis=1)
+        squares += self.energy[:, None]
+        return np.maximum(squares, 0, out=squares)
+
+    def squared_distances_to(self, rows: np.ndarray) -> np.ndarray:
+        """Squared distances of all samples to some of them, shape (n_rows, n_samples)."""
+        gram = to_numpy(self.samples[rows].gram(self.samples))
+        gram *= -2
+        gram += (self.energy + 2 * self.along)[rows][:, None] + 2 * self.origin @ self.origin
+        gram += self.energy + 2 * self.along
+        return np.maximum(gram, 0, out=gram)
 
 
-def _plus_plus(samples: Any, energy: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def _plus_plus(about: _About, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Choose samples as first centres, each with a chance that grows with its squared distance to the others.
 
     The best of a few candidates each time, as in scikit-learn.
     """
-    n_samples, n_candidates = len(samples), 2 + int(math.log(n_clusters))
-
-    def squared_distances_to(rows: np.ndarray) -> np.ndarray:
-        gram = to_numpy(samples[rows].gram(samples))
-        return np.maximum(energy[rows][:, None] - 2 * gram + energy, 0)
-
+    n_samples, n_candidates = len(about.samples), 2 + int(math.log(n_clusters))
     chosen = [int(rng.integers(n_samples))]
-    nearest = squared_distances_to(np.array(chosen))[0]
+    nearest = about.squared_distances_to(np.array(chosen))[0]
     while len(chosen) < n_clusters:
         chances = nearest / nearest.sum() if nearest.sum() > 0 else None
         candidates = rng.choice(n_samples, n_candidates, p=chances)
-        distances = np.minimum(squared_distances_to(candidates), nearest)
+        distances = np.minimum(about.squared_distances_to(candidates), nearest)
         best = int(distances.sum(axis=1).argmin())
         chosen.append(int(candidates[best]))
         nearest = distances[best]
-    return accumulate(samples[np.array(chosen)], np.eye(n_clusters))
+    return accumulate(about.samples[np.array(chosen)], np.eye(n_clusters))
 
 
 class _Run(NamedTuple):
@@ -232,18 +285,18 @@ class _Run(NamedTuple):
     settled: bool
 
 
-def _lloyd(samples: Any, energy: np.ndarray, centers: np.ndarray, max_iter: int) -> _Run:
+def _lloyd(about: _About, centers: np.ndarray, max_iter: int) -> _Run:
     """Run Lloyd's algorithm until no sample changes its cluster."""
-    rounding = precision(samples) * energy.max()
-    distances = _squared_distances(samples, energy, centers)
+    rounding = PRECISION * about.energy.max()
+    distances = about.squared_distances(centers)
     labels = distances.argmin(axis=1)
     settled, n_iter = False, 0
     while not settled and n_iter < max_iter:
         labels = _fill(labels, distances, rounding)
         counts = np.bincount(labels, minlength=len(centers))[:, None]
-        sums = accumulate(samples, np.eye(len(centers))[labels])
+        sums = accumulate(about.samples, np.eye(len(centers))[labels])
         centers = np.divide(sums, counts, out=centers.copy(), where=counts > 0)
-        distances = _squared_distances(samples, energy, centers)
+        distances = about.squared_distances(centers)
         before, labels = labels, distances.argmin(axis=1)
         settled, n_iter = bool((labels == before).all()), n_iter + 1
     return _Run(centers, labels, float(distances.min(axis=1).sum()), n_iter, settled)

@@ -18,9 +18,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
+from flymotion.photoreceptors.stage import check_unchanged
 from flymotion.similarity.features import formed
-from flymotion.similarity.samples import accumulate, check_counts, check_samples, generators_of, precision, project
-from flymotion.similarity.vectors import signed, to_numpy
+from flymotion.similarity.samples import (
+    PRECISION,
+    accumulate,
+    check_counts,
+    check_samples,
+    energies,
+    generators_of,
+    outputs_like,
+    project,
+)
+from flymotion.similarity.vectors import power_of_two, signed, to_numpy
 
 __all__ = ["OuterProductPCA"]
 
@@ -89,9 +99,10 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             Samples that are empty, not finite or of the wrong shape; a number of components out of range.
         """
         check_counts(n_components=self.n_components)
-        samples = formed(check_samples(self, X, reset=True))
-        energies, vectors = _eigen(samples, min(self.n_components, *samples.shape))
-        rank = np.count_nonzero(energies > precision(samples) * max(energies.max(), 0))
+        samples = check_samples(self, X, reset=True)
+        samples = formed(samples.astype(samples.xp.float64))
+        values, vectors = _eigen(samples, min(self.n_components, *samples.shape))
+        rank = np.count_nonzero(values > PRECISION * max(values.max(), 0))
         if rank < self.n_components:
             warnings.warn(
                 f"the samples span {rank} of {self.n_components} directions; the other components are 0",
@@ -101,20 +112,25 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.components_ = np.zeros((self.n_components, samples.shape[1]))
         self.components_[:rank] = signed(vectors[:rank])  # Eq. 26
         self.singular_values_ = np.zeros(self.n_components)
-        self.singular_values_[:rank] = np.sqrt(energies[:rank])
+        self.singular_values_[:rank] = np.sqrt(values[:rank])
         self.explained_energy_ = self.singular_values_**2 / len(samples)
-        total = np.mean(to_numpy(samples.norms()).astype(float) ** 2)
+        total = np.mean(energies(samples))
         self.explained_energy_ratio_ = self.explained_energy_ / (total if total > 0 else 1.0)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the inner products with the components, shape (n_samples, n_components)."""
-        check_is_fitted(self)
-        return project(check_samples(self, X, reset=False), self.components_)
+        return outputs_like(*self._outputs(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Energy captured: the mean squared norm of the outputs; higher is better."""
-        return float((self.transform(X) ** 2).sum(axis=1).mean())
+        return float((self._outputs(X)[1] ** 2).sum(axis=1).mean())
+
+    def _outputs(self, X: Any) -> tuple[Any, np.ndarray]:
+        check_is_fitted(self)
+        check_unchanged(self, n_components=len(self.components_))
+        samples = check_samples(self, X, reset=False)
+        return samples, project(samples, self.components_)
 
     @property
     def generators_(self) -> np.ndarray:
@@ -129,11 +145,12 @@ class OuterProductPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return len(self.components_)
 
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the estimator of again."""
         check_is_fitted(self)
+        check_unchanged(self, n_components=len(self.components_))
         numbers = {"n_components": self.n_components, "feature_shape": list(self.feature_shape_)} | inputs_of(self)
         return packed(
             numbers, {"components": self.components_} | {name: getattr(self, f"{name}_") for name in ENERGIES}
@@ -175,7 +192,14 @@ def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     elif not samples.xp.any(samples.norms() > 0):  # which Lanczos iteration cannot start from
         return np.zeros(k), np.zeros((k, n_features))
     else:
-        operator = LinearOperator((n_features, n_features), second_moment, matmat=second_moment, dtype=np.float64)
+        unit = power_of_two(float(energies(samples).sum()))  # the iteration ends by an absolute measure
+        shape = n_features, n_features
+
+        def of_size_one(columns: np.ndarray) -> np.ndarray:
+            return second_moment(columns) / unit
+
+        operator = LinearOperator(shape, of_size_one, matmat=of_size_one, dtype=np.float64)
         values, vectors = eigsh(operator, k, v0=np.random.default_rng(0).standard_normal(n_features))
+        values *= unit
     order = np.argsort(-values)
     return values[order], vectors.T[order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = ["FourierScene", "photograph"]
 _TOLERANCE = 1e-12  # of the nonuniform FFT, relative
 _BLENDED = 1e-11  # tolerance of blends of ellipses, relative to the root mean square of the scene
 _CANDIDATES = 400  # ellipses that a blend's skeleton is chosen from
+_PROCESS = os.getpid()  # that has loaded this module
 _SHARED = 16  # an ellipse of at least one frame in so many is summed on its own
 
 
@@ -113,7 +115,8 @@ class FourierScene:
             for d in reversed(range(self.ndim))
         ]
         small = max(math.prod(shape), phases[0].size) < 50_000  # where threads wait for each other
-        plan = finufft.Plan(2, shape, eps=_TOLERANCE, isign=1, nthreads=1 if small else 0)
+        forked = os.getpid() != _PROCESS  # where OpenMP waits for the threads of the parent, for ever
+        plan = finufft.Plan(2, shape, eps=_TOLERANCE, isign=1, nthreads=1 if small or forked else 0)
         plan.setpts(*phases)
         return plan
 
