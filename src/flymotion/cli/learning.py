@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
             learner = flymotion.learn(sources, progress=progress, **given)
             detectors = describe(learner)
         out.mkdir(parents=True, exist_ok=True)
-        titles = [f"{d.label} ({round(d.direction) % 360}°)" for d in detectors]
+        titles = [f"{d.label} ({angle}°)" if (angle := _angle(d.direction)) else d.label for d in detectors]
         plots.filter_sheet(learner.generators_, titles).savefig(out / "filters.png", dpi=150)
         save(learner, out / "model.npz")
     table(
@@ -60,12 +61,17 @@ def learn(sources: tuple[str, ...], out: Path, **options: Any) -> None:
             ("cos with derivative", "right"),
         ],
         [
-            [d.label, f"{round(d.direction) % 360}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
+            [d.label, _angle(d.direction) or "-", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
             for d in detectors
         ],
     )
     _tell(learner)
     click.echo(f"{out / 'filters.png'}\n{out / 'model.npz'}")
+
+
+def _angle(direction: float) -> str:
+    """Return a direction in whole degrees, or nothing of a detector that is silent."""
+    return f"{round(direction) % 360}" if math.isfinite(direction) else ""
 
 
 def _tell(learner: MotionLearner) -> None:
@@ -78,11 +84,14 @@ def _tell(learner: MotionLearner) -> None:
         )
     patches = "held-out patches" if any(video.n_held_out for video in watched) else "patches"
     chance = 1 / learner.n_components
+    if learner.n_components == 1:
+        click.echo("one detector alone tells no direction from another")
+        return
     click.echo(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
     if accuracy < ACCURATE:
         click.echo(
             "warning: the detectors tell directions badly; learn from more, or sharper, moving content", err=True
         )
-    off = max(abs((direction + 45) % 90 - 45) for direction in learner.directions_)
+    off = max((abs((d + 45) % 90 - 45) for d in learner.directions_ if math.isfinite(d)), default=0.0)
     if learner.n_components == 4 and off > CARDINAL:
         click.echo(f"warning: the directions are up to {off:.0f} deg off right, up, left and down", err=True)

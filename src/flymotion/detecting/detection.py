@@ -227,6 +227,7 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators,
         raise ModelError(f"{name}: has not seen enough to have detectors")
     detectors = learner.generators_
     shape = detectors.shape
+    detectors = detectors[np.flatnonzero(detectors.operators.any(axis=(1, 2)))]  # those that have ever answered
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ModelError(f"{name}: has detectors of {shape} pixels; expected square patches of frames")
     if len(detectors) < 3 or learner.motions_ != TRANSLATIONS:

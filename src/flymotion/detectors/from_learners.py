@@ -58,12 +58,14 @@ def learned(
     Raises
     ------
     ValueError
-        Generators of a spherical eye, or an unknown feature.
+        Generators of a spherical eye, an operator that is 0, or an unknown feature.
     """
     check_feature(feature)
     places = generators.eye.positions
     if places.shape[1] == 3:
         raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
+    if not (lit := generators.operators.any(axis=(1, 2))).all():
+        raise ValueError(f"operators {np.flatnonzero(~lit).tolist()} are 0, which prefer no direction; leave them out")
     middle = places[np.argmin(np.linalg.norm(places, axis=1))]
     displacements = np.pad(places - middle, ((0, 0), (0, 2 - places.shape[1])))
     return Detector(
@@ -84,6 +86,7 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
 
     The feature is the learner's. Of a video it saw frames through optics that are wide for their pixels; in the eye of
     a fly these are its acceptance functions, so that pixels are 3.2 degrees apart. Otherwise they are 5 degrees apart.
+    Units that have never answered are left out.
 
     Parameters
     ----------
@@ -95,10 +98,14 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     Raises
     ------
     ValueError
-        As of :func:`learned`.
+        As of :func:`learned`; a learner of which no unit has ever answered.
     """
+    generators = learner.generators_
+    lit = np.flatnonzero(generators.operators.any(axis=(1, 2)))
+    if not lit.size:
+        raise ValueError("no unit of the learner has ever answered; expected one that has learned")
     seen = {} if learner.scale_ is None else {"spacing": ACCEPTANCE / ACCEPTANCE_IN_PIXELS}
-    return learned(learner.generators_, **{"feature": learner.feature_} | seen | options)
+    return learned(generators[lit], **{"feature": learner.feature_} | seen | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:

@@ -195,7 +195,10 @@ class Generators:
         return self._share(self.operators * near, self.operators)
 
     def directions(self) -> np.ndarray:
-        """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,)."""
+        """Direction of content that each operator prefers [deg]: 0 = right, 90 = up; shape (n_components,).
+
+        NaN of operators that are 0, as those of units that have never answered are.
+        """
         ndim = self.eye.positions.shape[1]
         if ndim == 3:
             raise ValueError("a spherical eye has no one direction of content; match its generators with analytic ones")
@@ -203,7 +206,8 @@ class Generators:
         # least squares: frames that are not square hold more neighbours along one axis than along the other
         along = self.operators.reshape(len(self), -1) @ np.linalg.pinv(analytic.reshape(len(analytic), -1))
         up = along[:, 1] if ndim == 2 else np.zeros(len(along))
-        return np.degrees(np.arctan2(up, along[:, 0])) % 360.0
+        directions = np.degrees(np.arctan2(up, along[:, 0])) % 360.0
+        return np.where(self.operators.any(axis=(1, 2)), directions, np.nan)
 
     def rows(self, pixel: int | None = None) -> np.ndarray:
         """Weights onto the change at one pixel (the middle one by default), shape (n_components, *shape)."""

@@ -63,6 +63,7 @@ def describe(learner: MotionLearner) -> list[Described]:
     list of Described
         The name and angle [deg] of its preferred direction, its mean response [per pixel per frame], the antisymmetric
         share of its operator, and that operator's cosine with the central-difference operator of the same direction.
+        The angle is NaN of one that is silent.
     """
     generators = learner.generators_
     directions = learner.directions_
