@@ -1,13 +1,16 @@
 """Every estimator keeps the contract: of scikit-learn, and of this package, as ``estimator_checks`` spells it out."""
 
+import importlib
 import itertools
+import pkgutil
 
 import estimator_checks as checks
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import flymotion
 from flymotion.photoreceptors import (
     ContrastNormalization,
     DivisiveNormalization,
@@ -81,14 +84,30 @@ def test_contract(maker, check, estimator, kind):
     check(clone(estimator), maker(kind))
 
 
-@parametrize_with_checks(
-    [
-        SimilarityMatching(),
-        NonnegativeSimilarityMatching(),
-        OuterProductPCA(2),
-        OuterProductKMeans(2, n_init=2, random_state=0),
-        *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
-    ]
-)
+CHECKED = [
+    SimilarityMatching(),
+    NonnegativeSimilarityMatching(),
+    OuterProductPCA(2),
+    OuterProductKMeans(2, n_init=2, random_state=0),
+    *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
+]
+
+
+@pytest.mark.case("B21")
+@parametrize_with_checks(CHECKED)
 def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.case("B21")
+def test_every_estimator_is_checked():
+    """A new estimator fails here until it is checked above, or as ``MotionLearner`` is, in ``test_learner.py``."""
+    for module in pkgutil.walk_packages(flymotion.__path__, "flymotion."):
+        importlib.import_module(module.name)
+    found, unseen = set(), [BaseEstimator]
+    while unseen:
+        unseen += (new := unseen.pop().__subclasses__())
+        found |= {kind.__name__ for kind in new if kind.__module__.startswith("flymotion.")}
+    unfinished = {"OnlineNetwork", "EarlyVision"}  # what several share
+    of_a_given_matrix = {"GivenWhitening"}  # a part of learning from video, not for users
+    assert found - unfinished - of_a_given_matrix == {type(each).__name__ for each in CHECKED} | {"MotionLearner"}

@@ -238,6 +238,7 @@ def test_transform_refuses_frames_that_hold_no_patch(make_movie, make_learner, w
         assert f"frames of {wrong} hold no patch of (5,)" in str(error.value)
 
 
+@pytest.mark.case("B34")
 @pytest.mark.parametrize("movie", [np.zeros((0, 5)), np.zeros((1, 5))])
 def test_fewer_than_two_frames_are_refused(make_learner, movie):
     with pytest.raises(ValueError, match="fewer than 2 consecutive frames"):
@@ -265,6 +266,7 @@ def test_parameters_out_of_range_are_named_before_anything_is_learned(make_learn
     assert not hasattr(learner, "n_pairs_seen_")
 
 
+@pytest.mark.case("B34")
 @pytest.mark.parametrize("seen", [None, 0, 1, 10])
 def test_not_fitted_before_the_warm_up_is_complete(make_movie, make_learner, seen):
     learner = make_learner()
@@ -273,7 +275,7 @@ def test_not_fitted_before_the_warm_up_is_complete(make_movie, make_learner, see
         learner.partial_fit(frames)
     uses = [lambda name=name: getattr(learner, name) for name in LEARNED]
     uses += [lambda: learner.transform(make_movie(5)), lambda: learner.predict(make_movie(5))]
-    uses += [lambda: check_is_fitted(learner)]
+    uses += [lambda: learner.score(make_movie(5), np.zeros((4, 1))), lambda: check_is_fitted(learner)]
     for use in uses:
         with pytest.raises(NotFittedError, match="MotionLearner"):
             use()
@@ -418,6 +420,7 @@ def test_transform_gives_a_response_a_pair_and_never_learns(learned, make_photo_
     assert_identical(learner, learned("photographs"))
 
 
+@pytest.mark.case("B34")
 @pytest.mark.parametrize("n_frames", [0, 1])
 def test_no_pair_gives_no_response(learned, n_frames):
     learner = learned("photographs")
@@ -569,6 +572,7 @@ NOT_FOR_MOVIES = {
 }
 
 
+@pytest.mark.case("B21")
 @parametrize_with_checks([MotionLearner(2)], expected_failed_checks=lambda learner: NOT_FOR_MOVIES)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

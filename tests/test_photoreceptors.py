@@ -50,6 +50,7 @@ def test_regularization_damps_by_the_mean_variance(make_pairs):
     assert_allclose(np.sort(seen), np.sort(values / (values + 0.1 * values.mean())), rtol=1e-9)
 
 
+@pytest.mark.case("B08")
 def test_fewer_frames_than_pixels_are_white_where_they_vary():
     """B08: four frames of nine pixels span three directions; the others become 0."""
     X = np.random.default_rng(0).normal(size=(4, 9))
@@ -57,6 +58,7 @@ def test_fewer_frames_than_pixels_are_white_where_they_vary():
     assert_allclose(np.linalg.eigvalsh(covariance(white)), [0] * 6 + [1] * 3, atol=1e-9)
 
 
+@pytest.mark.case("B08")
 def test_a_constant_pixel_becomes_zero(make_pairs):
     X = make_pairs().before
     X[:, 2] = 7.0
@@ -65,6 +67,7 @@ def test_a_constant_pixel_becomes_zero(make_pairs):
     assert_allclose(white[:, 2], 0, atol=1e-12)
 
 
+@pytest.mark.case("B08")
 @pytest.mark.parametrize("regularization", [0.0, 1e-4])
 @pytest.mark.parametrize(
     "X", [np.zeros((10, 5)), np.full((10, 5), 0.1), np.full((9999, 3), 0.1, np.float32), np.arange(5.0)[None]]
@@ -73,6 +76,7 @@ def test_frames_without_variance_become_zero(X, regularization):
     assert_array_equal(ZCAWhitening(regularization).fit_transform(X), np.zeros_like(X))
 
 
+@pytest.mark.case("B08")
 def test_transposed_frames_are_refused(make_pairs):
     X = make_pairs().before
     with pytest.raises(ValueError, match="80 features, but ZCAWhitening is expecting 6 features"):

@@ -250,3 +250,9 @@ def test_motion_one_way_is_no_reason_to_doubt():
     scene = ExponentialNoise(3.0, ndim=2, period=64.0, random_state=0)
     pairs = sample_pairs(scene, Grid(4, 4), Translation(0.3, angles=[0]), 5000, 0)
     assert set(MotionLearner(4, random_state=0).fit(pairs).labels_) == {"right"}
+
+
+def test_the_command_says_that_one_detector_tells_nothing_apart(run, tmp_path):
+    status, printed, err = run("learn", BUNDLED, "--n-components", 1, "--patch", 3, "--n-pairs", 500, "--out", tmp_path)
+    assert (status, err) == (0, "")
+    assert "one detector alone tells no direction from another" in printed

@@ -39,6 +39,9 @@ ONE_SIDED = 0.1
 SPARSER = 1.03
 """How many times as many active axes those of the antisymmetric part may leave, and be taken all the same."""
 
+ODD = 1e-6
+"""Energy of the antisymmetric parts, relative to that of the samples, up to which they are nothing but rounding."""
+
 DENSE = 1500
 """Size up to which an eigenproblem is solved whole."""
 
@@ -124,10 +127,13 @@ def _sparser(samples: Any, scores: np.ndarray) -> np.ndarray:
 
 
 def _antisymmetric_parts(samples: Any) -> OuterProducts | None:
-    """Return twice the antisymmetric parts of square chi of rank 1; None of others."""
+    """Return the antisymmetric parts of square chi of rank 1; None of others, and of chi without."""
     if not isinstance(samples, OuterProducts) or samples.u.ndim != 2 or samples.u.shape != samples.v.shape:
         return None
-    return OuterProducts(np.stack([samples.u, samples.v], axis=1), np.stack([samples.v, -samples.u], axis=1))
+    u, v = samples.u / 2, samples.v
+    parts = OuterProducts(np.stack([u, v], axis=1), np.stack([v, -u], axis=1))
+    whole, odd = (float((each.norms().astype(np.float64) ** 2).sum()) for each in (samples, parts))
+    return parts if odd > ODD * whole else None
 
 
 def _active_axes(scores: np.ndarray) -> float:
