@@ -15,8 +15,9 @@ from flymotion.frames import FramePairs, pair_up
 from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing
 from flymotion.learner.intake import BATCH, BATCH_PIXELS
 from flymotion.learner.sources import eye_movements
+from flymotion.photoreceptors import LogIntensity
 from flymotion.video import open_movie
-from flymotion.world.eyes import Grid, Line
+from flymotion.world.eyes import Grid, Line, acceptance_sigma
 from flymotion.world.motions import Translation
 from flymotion.world.rendering import render, sample_pairs
 from flymotion.world.scenes import ExponentialNoise, photograph
@@ -501,6 +502,24 @@ def test_score_needs_the_motion_of_each_pair(learned, make_photo_movie):
     for motion in (np.zeros((6, 2)), np.zeros(5)):
         with pytest.raises(ValueError, match=r"the motion has shape \(\d, \d\); expected \(5, 2\)"):
             learned("photographs").score(movie, motion)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("feature", "least"), [("midpoint", 0.9), ("antisymmetric", 0.92)])
+def test_directions_are_learned_in_real_scenes_at_a_flys_scale(real_panoramas, feature, least):
+    """Twelve panoramas within 45 degrees of the horizon at once, pixels 5 degrees apart, in log luminance."""
+    eye = Grid(7, 7, acceptance_sigma(5.7, 5.0))
+    bands = [image[len(image) // 4 : -len(image) // 4].astype(float) for image in real_panoramas]
+    scenes = [photograph(band, pixels_per_spacing=5 * 2 * len(band) / 180) for band in bands]
+    for seed in range(4):
+        parts = [sample_pairs(scene, eye, Translation(0.3), 1666, [seed, i]) for i, scene in enumerate(scenes)]
+        pairs = FramePairs.concatenate([LogIntensity().fit_transform(part) for part in parts])
+        pairs = pairs[np.random.default_rng(seed).permutation(len(pairs))]
+        learner = MotionLearner(4, feature=feature, random_state=0).fit(pairs)
+        off = np.abs((learner.directions_ + 45) % 90 - 45).max()
+        print(f"{feature}, seed {seed}: {learner.direction_accuracy_:.3f}, {off:.1f} deg off")
+        assert sorted(learner.labels_) == ["down", "left", "right", "up"]
+        assert learner.direction_accuracy_ > least
 
 
 # Names, found out once
