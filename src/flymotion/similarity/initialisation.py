@@ -113,9 +113,8 @@ def _single_motions(samples: Any, scores: np.ndarray) -> np.ndarray:
     of_parts = _sparser(parts, _principal_scores(parts, scores.shape[1]))
     if of_parts.shape != found.shape or _active_axes(of_parts) > SPARSER * _active_axes(found):
         return found
-    filters = samples.accumulate(of_parts.astype(samples.dtype))
-    norms = np.sqrt((filters.astype(np.float64) ** 2).sum(axis=(1, 2)))
-    return samples.project((filters / norms[:, None, None]).astype(samples.dtype)).astype(np.float64)
+    S = samples.accumulate(of_parts.astype(samples.dtype)).astype(np.float64)
+    return of_parts * (np.sqrt((S**2).sum(axis=(1, 2))) / (of_parts**2).sum(axis=0))  # |S| = R, as of components
 
 
 def _sparser(samples: Any, scores: np.ndarray) -> np.ndarray:
