@@ -122,6 +122,15 @@ def test_contract(maker, check, estimator, kind):
     check(clone(estimator), maker(kind))
 
 
+CHECKED = [
+    SimilarityMatching(),
+    NonnegativeSimilarityMatching(),
+    OuterProductPCA(2),
+    OuterProductKMeans(2, n_init=2, random_state=0),
+    *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
+]
+
+
 @pytest.mark.parametrize(
     "check, estimator, kind",
     [
@@ -147,14 +156,12 @@ def test_no_estimator_is_left_out():
     assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in EVERY}
 
 
-@parametrize_with_checks(
-    [
-        SimilarityMatching(),
-        NonnegativeSimilarityMatching(),
-        OuterProductPCA(2),
-        OuterProductKMeans(2, n_init=2, random_state=0),
-        *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
-    ]
-)
+@pytest.mark.case("B21")
+@parametrize_with_checks(CHECKED)
 def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.case("B21")
+def test_scikit_learn_checks_every_estimator():
+    assert {type(estimator) for estimator in CHECKED} == {type(estimator) for estimator in EVERY}

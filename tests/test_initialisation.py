@@ -190,6 +190,46 @@ def test_nsm_starts_single_motions_where_eigenvalues_are_equal():
     assert_array_equal((theta > 0.05 * np.abs(motion).max()).sum(axis=1) <= 1, np.ones(400, dtype=bool))
 
 
+@pytest.fixture
+def make_flashes():
+    """Two antisymmetric motions, one a pair, and among them flashes: a few patterns of much contrast that come and go.
+
+    Change and intensity, the label of each pair's motion, and which pairs move.
+    """
+
+    def make(contrast, *, n_samples=3000, n=8, seed=0):
+        rng = np.random.default_rng(seed)
+        A = rng.standard_normal((2, n, n))
+        A -= A.swapaxes(1, 2)
+        A /= np.linalg.norm(A, axis=(1, 2), keepdims=True)
+        x, patterns = rng.standard_normal((n_samples, n)), contrast * rng.standard_normal((6, n))
+        motion, size = rng.integers(2, size=n_samples), rng.uniform(-1, 1, n_samples)
+        moves = rng.random(n_samples) < 0.7
+        x[~moves] = patterns[rng.integers(6, size=(~moves).sum())]
+        dx = size[:, None] * np.where(moves[:, None], np.einsum("tij,tj->ti", A[motion], x), x)
+        return dx, x, 2 * motion + (size > 0), moves
+
+    return make
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("contrast", [1.0, 2.0])
+def test_motions_are_found_among_flashes_of_more_energy(make_flashes, contrast, seed):
+    dx, x, label, moves = make_flashes(contrast, seed=seed)
+    theta = warm_start(OuterProducts(dx, x), 4, nonnegative=True)
+    assert agreement(theta[moves], label[moves]) > 0.9
+
+
+@pytest.mark.parametrize("n_units", [3, 4])
+def test_symmetric_chi_start_as_vectors_do(make_flashes, n_units):
+    """They have no antisymmetric part to start from, nor to be misled by."""
+    dx, x, _, moves = make_flashes(2.0)
+    chi = OuterProducts(dx[~moves], x[~moves])
+    theta = warm_start(chi, n_units, nonnegative=True)
+    of_vectors = warm_start(as_features(chi.dense()), n_units, nonnegative=True)
+    assert_allclose(theta @ theta.T, of_vectors @ of_vectors.T, atol=1e-9 * (theta**2).max())
+
+
 @pytest.mark.parametrize("dense", [10, 10_000])
 @pytest.mark.parametrize("strength", [0.1, 0.3, 1.0])
 def test_a_weak_motion_is_found_beside_the_noise_that_a_strong_one_brings(make_motions, monkeypatch, strength, dense):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,8 +98,13 @@ def _draw(learner: MotionLearner, found: Sequence[Described], path: Path) -> Non
     from flymotion import plots
     from flymotion.plots.canvas import save_figure
 
-    titles = [f"{each.label} ({round(each.direction) % 360}°)" for each in found]
+    titles = [f"{d.label} ({angle}°)" if (angle := _angle(d.direction)) else d.label for d in found]
     save_figure(plots.filter_sheet(learner.generators_, titles), path)
+
+
+def _angle(direction: float) -> str:
+    """Return a direction in whole degrees, or nothing of a detector that is silent."""
+    return f"{round(direction) % 360}" if math.isfinite(direction) else ""
 
 
 def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> None:
@@ -112,7 +118,7 @@ def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> N
             ("cos with derivative", "right"),
         ],
         [
-            [d.label, f"{round(d.direction) % 360}", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
+            [d.label, _angle(d.direction) or "-", f"{d.gain:.3g}", f"{d.antisymmetric_share:.2f}", f"{d.cosine:.2f}"]
             for d in found
         ],
     )
@@ -131,6 +137,6 @@ def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> N
     say(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
     if accuracy < ACCURATE:
         complain("warning: the detectors tell directions badly; learn from more, or sharper, moving content")
-    off = max(abs((direction + 45) % 90 - 45) for direction in learner.directions_)
+    off = max((abs((d + 45) % 90 - 45) for d in learner.directions_ if math.isfinite(d)), default=0.0)
     if learner.n_components == 4 and off > CARDINAL:
         complain(f"warning: the directions are up to {off:.0f} deg off right, up, left and down")

@@ -248,6 +248,7 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> tuple[Generators,
         raise ModelError(f"{name}: has not seen enough to have detectors")
     detectors = learner.generators_
     shape = detectors.shape
+    detectors = detectors[np.flatnonzero(detectors.operators.any(axis=(1, 2)))]  # those that have ever answered
     if len(shape) != 2 or shape[0] != shape[1]:
         what = f"{shape} pixels" if learner.eye_ is None else detectors.eye
         raise ModelError(f"{name}: has detectors of {what}; expected square patches of frames")

@@ -62,12 +62,14 @@ def learned(
     Raises
     ------
     ValueError
-        Generators of a spherical eye, or an unknown feature.
+        Generators of a spherical eye, an operator that is 0, or an unknown feature.
     """
     check_feature(feature)
     places = generators.eye.positions
     if places.shape[1] == 3:
         raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
+    if not (lit := generators.operators.any(axis=(1, 2))).all():
+        raise ValueError(f"operators {np.flatnonzero(~lit).tolist()} are 0, which prefer no direction; leave them out")
     middle = places[np.argmin(np.linalg.norm(places, axis=1))]
     displacements = np.pad(places - middle, ((0, 0), (0, 2 - places.shape[1])))
     return Detector(
@@ -89,7 +91,7 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     The feature is the learner's. Its eye is one of pixels, whose acceptance functions are so many pixels wide: those of
     the eye that the pairs came with, or of a pixel of a video as it was looked at. A fly's are 5.7 degrees wide, and so
     this tells how far apart pixels are: 5.1 degrees of an eye as by default, 3.2 of a video. Of frames without an eye,
-    or one that sees points, they are 5 degrees apart.
+    or one that sees points, they are 5 degrees apart. Units that have never answered are left out.
 
     Parameters
     ----------
@@ -101,13 +103,17 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     Raises
     ------
     ValueError
-        As of :func:`learned`.
+        As of :func:`learned`; a learner of which no unit has ever answered.
     """
+    generators = learner.generators_
+    lit = np.flatnonzero(generators.operators.any(axis=(1, 2)))
+    if not lit.size:
+        raise ValueError("no unit of the learner has ever answered; expected one that has learned")
     eye = learner.eye_
     sigma = SIGMA_OF_VIDEO if learner.scale_ is not None else 0.0 if eye is None else eye.sigma
     spacing = acceptance_sigma(ACCEPTANCE) / sigma if sigma > 0 else SPACING
     of_it: dict[str, Any] = {"feature": learner.feature_, "spacing": spacing}
-    return learned(learner.generators_, **of_it | options)
+    return learned(generators[lit], **of_it | options)
 
 
 def _learned(tap: Taps, *, operators: np.ndarray, feature: str, rectify: bool) -> np.ndarray:

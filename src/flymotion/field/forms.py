@@ -75,7 +75,7 @@ class Form(NamedTuple):
         used = lines.any(axis=(0, 2)) | single.any(axis=(1, 2))
         lines, single, parts, mixture = lines[:, used], single[used], parts[used] / contrast, mixture[:, used]
         mixture = np.pad(mixture, ((0, 0), (0, mixture.shape[1] % 2)))
-        angles = np.radians(detectors.directions())
+        angles = np.radians(np.nan_to_num(detectors.directions()))  # operators that are 0 add nothing
         axes = np.stack([np.cos(angles), -np.sin(angles)]) @ mixture
         columns = _columns(size)
         vertical, rows = _rows(single, size)

@@ -224,7 +224,8 @@ class Generators:
 
         Read off the filters' shape alone: of the derivatives in all directions the likest. What responses to moving
         frames say, :attr:`flymotion.MotionLearner.directions_`, depends on what was shown, and differs by up to 5
-        degrees for filters learned from photographs and video.
+        degrees for filters learned from photographs and video. NaN of operators that are 0, as those of units that have
+        never answered are.
 
         Raises
         ------
@@ -238,7 +239,8 @@ class Generators:
         # least squares: frames that are not square hold more neighbours along one axis than along the other
         along = self.operators.reshape(len(self), -1) @ np.linalg.pinv(analytic.reshape(len(analytic), -1))
         up = along[:, 1] if ndim == 2 else np.zeros(len(along))
-        return np.degrees(np.arctan2(up, along[:, 0])) % 360.0
+        directions = np.degrees(np.arctan2(up, along[:, 0])) % 360.0
+        return np.where(self.operators.any(axis=(1, 2)), directions, np.nan)
 
     def rows(self, pixel: int | None = None) -> np.ndarray:
         """Weights onto the change at one pixel (the middle one by default), shape (n_components, *shape)."""

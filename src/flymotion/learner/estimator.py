@@ -68,18 +68,21 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     ways_ : ndarray, shape (n_components, n_parameters)
-        The motion that each detector prefers, a unit vector: (x right, y down) for movies.
+        The motion that each detector prefers, a unit vector: (x right, y down) for movies. NaN of silent detectors,
+        which answer no motion.
     directions_ : ndarray, shape (n_components,)
-        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up. Only of translations. By its
-        responses to known shifts of frames as were seen; what the shape of its filter says,
+        Direction of image content that each detector prefers [deg]: 0 = right, 90 = up; NaN of silent ones. Only of
+        translations. By its responses to known shifts of frames as were seen; what the shape of its filter says,
         ``generators_.directions()``, is the direction that detectors are turned by, and within about 5 degrees of it.
     gain_ : ndarray, shape (n_components,)
-        Mean response to content moving that way, per pixel per frame.
+        Mean response to content moving that way, per pixel per frame; 0 of silent ones.
     direction_accuracy_ : float
         Share of single patches, shifted by known amounts along the preferred directions, whose strongest detector is
-        the right one; chance is one in ``n_components``. The honest score: opposed filters alone prove nothing.
+        the right one; chance is one in ``n_components``, and of a single detector, which would always be right, it is
+        NaN. The honest score: opposed filters alone prove nothing.
     labels_ : list of str
-        Names of the directions, or of the motions that pairs of frames came with.
+        Names of the directions, or of the motions that pairs of frames came with; "silent" of detectors that answer
+        none.
     motions_ : tuple of (str, str)
         Names of the motion along each parameter, when positive and when negative.
     generators_ : Generators
@@ -100,7 +103,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     -----
     Names and units (``ways_``, ``directions_``, ``gain_``, ``direction_accuracy_``, ``labels_``) are found out when
     first asked for after learning, by probing with known motion, and kept. Which motions there are (``motions_``) is
-    known without.
+    known without. Plain vision warns then of silent detectors and, from 5000 pairs of patches on, where there is a
+    detector a motion, of detectors that are not for these motions or tell less than 70 % right; at the end of ``fit``
+    where pairs come with their motion.
 
     Once learning has begun, ``forgetting`` and ``n_passes`` may be set anew; ``random_state`` counts at the next
     ``fit``, and any other parameter that is changed is an error until then.
@@ -193,7 +198,7 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         ------
         ValueError
             Parameters out of range; fewer than two frames, or frames that are not finite, before anything is learned
-            from them; video without a pair of patches worth learning from.
+            from them; frames that never change or have no texture; video without a pair of patches worth learning from.
         """
         if self.vision == "plain":
             _warn_of_noise(movie)
@@ -261,10 +266,15 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            No pair of frames seen; video without a pair of patches worth learning from.
+            No pair of frames seen; frames that never change or have no texture; video without a pair of patches worth
+            learning from.
         """
         self._go_on()
         self._learn(self._state.vision.flush())
+        if not self._state.has_learned:
+            raise ValueError("no frame differs from the one before; expected content that moves")
+        if self._state.seen.known is not None:
+            self._state.meaning  # noqa: B018 - found out at once, as nothing has to be rendered, to warn
         return self
 
     def _go_on(self) -> None:
@@ -330,6 +340,8 @@ class MotionLearner(TransformerMixin, BaseEstimator):
 
     def score(self, movie: Any, y: Any = None) -> float:
         """Return the direction accuracy: the share of pairs that move whose strongest detector is the right one.
+
+        NaN of a single detector, which is always the strongest.
 
         Parameters
         ----------

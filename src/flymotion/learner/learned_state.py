@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
@@ -25,6 +26,12 @@ __all__ = ["TRANSLATIONS", "LearnedState", "Meaning"]
 
 TRANSLATIONS = (("right", "left"), ("down", "up"))
 """Names of the motions of movies."""
+
+SILENT = "silent"
+"""Name of an output that answers no motion."""
+
+ACCURATE, ENOUGH = 0.7, 5000
+"""Share of single patches right below which the user is warned, and pairs of patches from which on good is expected."""
 
 
 class Meaning(NamedTuple):
@@ -88,8 +95,13 @@ class LearnedState:
 
     @property
     def is_ready(self) -> bool:
-        """Whether anything was learned."""
+        """Whether there are answers."""
         return self.network.__sklearn_is_fitted__()
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether anything changed in what was seen, so that there was something to learn."""
+        return self.is_ready and self.network.n_samples_seen_ > 0
 
     def prepare(self, n_pixels: int) -> None:
         """Let the network start from enough pairs: with fewer than two a pixel, motion does not rise above noise."""
@@ -217,7 +229,7 @@ class LearnedState:
 
     @property
     def directions(self) -> np.ndarray:
-        """Direction that each output prefers [deg]: 0 = right, 90 = up; shape (n_components,).
+        """Direction that each output prefers [deg]: 0 = right, 90 = up, NaN of silent ones; shape (n_components,).
 
         Raises
         ------
@@ -231,10 +243,12 @@ class LearnedState:
 
     @property
     def labels(self) -> list[str]:
-        """Names of the preferred motions; directions between right, up, left and down in degrees."""
+        """Names of the preferred motions; directions between right, up, left and down in degrees; "silent"."""
         return [self._label(way) for way in self.meaning.probe.ways]
 
     def _label(self, way: np.ndarray) -> str:
+        if np.isnan(way).any():
+            return SILENT
         largest = int(np.argmax(np.abs(way)))
         if abs(way[largest]) > np.cos(np.radians(30)):
             return self.motions[largest][int(way[largest] < 0)]
@@ -259,6 +273,8 @@ class LearnedState:
             normal, target = self._regression(self._axes(probe.ways), known, len(known))
             theta_of_motion = np.linalg.pinv(normal.mean(axis=0)) @ target.T @ np.linalg.pinv(known.motion).T
             self._meaning = Meaning(probe, np.linalg.pinv(theta_of_motion).T)
+            if isinstance(self.vision, PlainVision):
+                self._warn_of_doubt(known.motion)
         return self._meaning
 
     def _check_probes(self) -> None:
@@ -269,6 +285,26 @@ class LearnedState:
                 "expected pairs of frames that know their motion"
             )
 
+    def _warn_of_doubt(self, motion: np.ndarray) -> None:
+        """Warn of silent units; and, where there is one unit a motion shown, if these are not those motions."""
+        labels, accuracy = self.labels, self.meaning.probe.accuracy
+        part = motion / np.maximum(np.linalg.norm(motion, axis=1, keepdims=True), 1e-30)
+        shown = [
+            name
+            for axis, names in zip(part.T, self.motions, strict=True)
+            for name, along in zip(names, (axis, -axis), strict=True)
+            if (along > 0.7).any()
+        ]
+        wrong = len(shown) == len(labels) > 1 and (sorted(labels) != sorted(shown) or accuracy < ACCURATE)
+        if wrong and self.n_patches >= ENOUGH:
+            warn(
+                f"the detectors ({', '.join(labels)}) tell {accuracy:.0%} of single pairs right, by chance "
+                f"{1 / len(labels):.0%}: more pairs, more scenes at once, or feature='antisymmetric' may help",
+                stacklevel=4,
+            )
+        elif SILENT in labels:
+            warn(f"detectors {[i for i, name in enumerate(labels) if name == SILENT]} answer no motion", stacklevel=4)
+
     def _tiles(self, movie: Any) -> Any:
         if isinstance(movie, FramePairs):
             check_same_eye(self.vision.patch_eye, part_of(movie.eye, self.vision.patch_shape))
@@ -278,7 +314,7 @@ class LearnedState:
         """One operator an axis (x right, y down): the detectors' filters, weighted by their ways."""
         filters = self.network.generators_
         filters = filters / np.maximum(np.linalg.norm(filters, axis=(1, 2), keepdims=True), 1e-30)
-        return np.tensordot(ways.T, filters, axes=1)
+        return np.tensordot(np.nan_to_num(ways).T, filters, axes=1)
 
     def _regression(self, axes: np.ndarray, patches: FramePairs, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
         """Regress on the axes' operators over the tiles of each pair; normal matrices and right-hand sides."""

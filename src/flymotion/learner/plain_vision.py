@@ -35,6 +35,9 @@ OPTIONS = {
 }
 """What it was given: of what kind, and the least and most that files may have."""
 
+ALIKE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-6}
+"""Difference of pixels, relative to the largest, that is rounding, as of rendering, by precision."""
+
 
 @dataclass(eq=False)
 class PlainVision:
@@ -93,6 +96,8 @@ class PlainVision:
     @property
     def so_far(self) -> str:
         """Why nothing is learned yet."""
+        if self.n_pairs and not self.waiting:
+            return f"has seen {self.n_pairs} pairs of frames without texture"
         return f"has seen {self._n_waiting} pairs of patches and starts to learn after {self.warm_up}"
 
     @property
@@ -149,7 +154,10 @@ class PlainVision:
         self.n_pairs += len(pairs)
         if self.whitening is not None:
             return [self.see(patches)]
-        self.waiting.append(patches if self._cuts_patches else patches.map(np.copy))  # the caller may reuse the memory
+        if not self.waiting:
+            patches = patches[_first_textured(patches) :]  # nothing is whitened by the dark before a movie
+        if len(patches):
+            self.waiting.append(patches if self._cuts_patches else patches.map(np.copy))  # memory may be used again
         return self._settle() if self._n_waiting >= self.warm_up else []
 
     def flush(self) -> list[FramePairs]:
@@ -158,10 +166,12 @@ class PlainVision:
         Raises
         ------
         ValueError
-            No pair of frames seen.
+            No pair of frames seen, or none with texture.
         """
         if self.n_pairs == 0:
             raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
+        if self.whitening is None and not self.waiting:
+            raise ValueError("the pixels of each frame are all alike; expected frames with texture")
         return self._settle() if self.whitening is None else []
 
     def see(self, patches: FramePairs) -> FramePairs:
@@ -254,6 +264,8 @@ class PlainVision:
     def _check(self, pixels: tuple[int, ...], eye: Eye | None) -> None:
         if self.pixels not in (None, pixels):
             raise ValueError(f"frames have shape {pixels}, but this learner has seen frames of {self.pixels}")
+        if int(np.prod(pixels)) == 1:
+            raise ValueError("frames have 1 feature(s), a single pixel; expected more, as motion is between pixels")
         if len(pixels) > 2:
             raise ValueError(f"frames have shape {pixels}; expected (n,) or (height, width)")
         check_same_eye(self.eye, eye)
@@ -283,3 +295,12 @@ class PlainVision:
         self.contrast = ContrastNormalization(self.half_saturation).fit(whitening.transform(first))
         self.whitening, self.waiting = whitening, []
         return [self.see(patches)]
+
+
+def _first_textured(patches: FramePairs) -> int:
+    """Return the number of the first pair of which a frame has texture; that of all pairs if none has."""
+    textured = np.zeros(len(patches), dtype=bool)
+    for frames in (patches.before, patches.after):
+        flat = frames.reshape(len(frames), -1)
+        textured |= np.ptp(flat, axis=1) > ALIKE[flat.dtype] * np.abs(flat).max(axis=1)
+    return int(np.argmax(textured)) if textured.any() else len(patches)

@@ -31,11 +31,11 @@ class Probe(NamedTuple):
     Attributes
     ----------
     ways : ndarray, shape (n_components, n_parameters)
-        Preferred motion, of length 1; parameters relative to ``units``.
+        Preferred motion, of length 1; parameters relative to ``units``. NaN for silent units, which answered no pair.
     gain : ndarray, shape (n_components,)
-        Mean response to that motion [per pixel per frame, or per unit of another parameter].
+        Mean response to that motion [per pixel per frame, or per unit of another parameter]; 0 for silent units.
     accuracy : float
-        Share of pairs with motion whose strongest output is one whose way is nearest to it; 0 if there are none.
+        As :func:`accuracy` returns it.
     units : ndarray, shape (n_parameters,)
         Root mean square of each parameter in the probe; 1 for translations.
     """
@@ -105,6 +105,7 @@ def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
     units = np.maximum(np.sqrt(np.mean(motion**2, axis=0)), 1e-30) if p > 2 else np.ones(p)
     along = responses.T @ (motion / units)
     ways = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-30)
+    ways[~along.any(axis=1)] = np.nan
     near = _near(motion / units, ways)
     near_speed = near.T @ np.linalg.norm(motion, axis=1)
     gain = (near * responses).sum(axis=0) / np.maximum(near_speed, 1e-30)
@@ -114,6 +115,8 @@ def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
 def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> float:
     """Return the share of pairs with motion whose strongest output is one whose way is nearest to it.
 
+    0 if no pair has motion. NaN of a single output: where all are the strongest, chance is always right.
+
     Parameters
     ----------
     motion : ndarray, shape (n_pairs, n_parameters)
@@ -121,8 +124,10 @@ def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> flo
     responses : ndarray, shape (n_pairs, n_components)
         A pair without any is not right.
     ways : ndarray, shape (n_components, n_parameters)
-        Preferred motions.
+        Preferred motions; NaN for silent units.
     """
+    if len(ways) == 1:
+        return float("nan")
     winner = responses.argmax(axis=1)
     right = _near(motion, ways)[np.arange(len(motion)), winner] & (responses.max(axis=1) > 0)
     moving = np.linalg.norm(motion, axis=1) > 0
@@ -132,6 +137,6 @@ def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> flo
 def _near(motion: np.ndarray, ways: np.ndarray) -> np.ndarray:
     """Say which ways are near to each motion, shape (n_pairs, n_components)."""
     k, p = ways.shape
-    cosines = motion @ ways.T / np.maximum(np.linalg.norm(motion, axis=1), 1e-30)[:, None]
+    cosines = motion @ np.nan_to_num(ways).T / np.maximum(np.linalg.norm(motion, axis=1), 1e-30)[:, None]
     widest = np.pi / max(k, 2) if p <= 2 else np.pi / 4  # on a line or in the plane k ways may share the directions
-    return cosines >= np.cos(widest) - 1e-9
+    return (cosines >= np.cos(widest) - 1e-9) & ~np.isnan(ways).any(axis=1)

@@ -64,6 +64,7 @@ def describe(learner: MotionLearner) -> list[Described]:
     list of Described
         The name and angle [deg] of its preferred direction, its mean response [per pixel per frame], the antisymmetric
         share of its operator, and that operator's cosine with the central-difference operator of the same direction.
+        The angle is NaN of one that is silent.
     """
     generators = learner.generators_
     directions = learner.directions_
@@ -220,7 +221,8 @@ def _learn_videos(learner: MotionLearner, videos: Sequence[Movie], n_pairs: int,
     n_at_probe, accuracy = 0, ""
     for _ in learner.steps(videos, enough=n_pairs):
         watched = learner.watched_
-        if learner.n_patches_seen_ > 2 * n_at_probe and any(each.n_held_out for each in watched):
+        told = learner.n_components > 1 and learner.n_patches_seen_ > 2 * n_at_probe
+        if told and any(each.n_held_out for each in watched):
             n_at_probe, accuracy = learner.n_patches_seen_, f", {learner.direction_accuracy_:.0%} right"
         share = sum(each.share * each.n_pairs for each in watched) / max(learner.n_pairs_seen_, 1)
         what = f"{learner.n_patches_seen_:,} pairs of patches learned, {share:.0%} kept{accuracy}"
