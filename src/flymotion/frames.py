@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FramePairs", "as_frames", "pair_up", "random_patches"]
+__all__ = ["FramePairs", "as_frames", "pair_up", "random_patches", "time_first"]
 
 
 def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
@@ -45,7 +45,7 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     """
     if np.ma.isMaskedArray(movie):
         raise ValueError(f"{name} is a masked array; fill it or drop the masked frames first")
-    array = np.asarray(_time_first(movie))
+    array = np.asarray(time_first(movie))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers of one shape a frame")
     if array.ndim < 2 or 0 in array.shape[1:]:
@@ -62,7 +62,8 @@ def as_frames(movie: Any, *, name: str = "movie", first: int = 0) -> np.ndarray:
     return array
 
 
-def _time_first(movie: Any) -> Any:
+def time_first(movie: Any) -> Any:
+    """Put named dimensions in order, time first, then rows and columns; anything else is as it was."""
     dims = getattr(movie, "dims", None)
     if dims is None or not hasattr(movie, "transpose"):
         return movie
