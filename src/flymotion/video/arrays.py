@@ -86,11 +86,11 @@ class Rows:
             rows = self._array[first : self._ends[chunk]]
             held = self._held = first, rows if np.ma.isMaskedArray(rows) else np.asarray(rows)
         stored = held[1][number - first : number - first + 1]
-        white = 255.0 if stored.dtype == np.uint8 else None
+        white, step = 255.0 if stored.dtype == np.uint8 else None, float(stored.dtype.kind in "iu")
         [frame] = as_frames(stored, name=self._name, first=number)
         if frame.ndim == 3:
             frame = frame[..., 0] if frame.shape[2] == 1 else frame[..., :3] @ REC_601
-        return Grey(frame, white=white)
+        return Grey(frame, white=white, step=step)
 
 
 def _ends(array: Any) -> Sequence[int]:

@@ -200,6 +200,6 @@ def _read_page(image: Any) -> Grey:
         image.load()
         orientation = _ORIENTATIONS.get(image.getexif().get(_TAG))
         if image.mode in ("L", "I", "F") or image.mode.startswith("I;16"):
-            white = 255.0 if image.mode == "L" else None
-            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white)
-        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation, white=255.0)
+            white, step = 255.0 if image.mode == "L" else None, float(image.mode != "F")
+            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white, step=step)
+        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation, white=255.0, step=1.0)

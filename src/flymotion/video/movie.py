@@ -79,6 +79,8 @@ class Movie:
     white : float or None
         Luminance of white, 255, where the format tells; black is 0. None where values are taken as they are, of any
         range.
+    step : float
+        Luminance from one stored level to the next, before areas are averaged; 0 where they are not whole numbers.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Movie:
     counted: bool
     lazy: bool
     white: float | None
+    step: float
     _read: Reader = field(repr=False)
     _full: tuple[int, ...] = field(repr=False)
     _selection: Selection = field(repr=False)

@@ -90,6 +90,7 @@ def open_movie(
         found.counted,
         found.lazy,
         grey.white,
+        grey.step,
         found.read,
         full,
         wanted,

@@ -44,6 +44,8 @@ class Grey(NamedTuple):
         What the file is tagged with.
     white : float, optional
         Luminance of white, where the format tells.
+    step : float
+        Luminance from one stored level to the next; 0 where they are not whole numbers.
     """
 
     values: np.ndarray
@@ -52,6 +54,7 @@ class Grey(NamedTuple):
     gain: float = 1.0
     orientation: Orientation | None = None
     white: float | None = None
+    step: float = 0.0
 
     def upright(self) -> Grey:
         """Return the same values, turned."""
