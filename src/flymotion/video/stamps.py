@@ -133,9 +133,9 @@ class Clock:
         return stamp, began_anew or (long and not repeats and sure), long and not repeats and not sure
 
     def repeats(self, pts: int | None) -> bool:
-        """Return whether the step to the next stamp is like the last one: a rate, not a gap."""
+        """Return whether the next stamp is a step like the last one on, a rate, or before it: nothing is missing."""
         step = 0 if pts is None or self.last is None else pts + self._shift - self.last
-        return step > 0 and alike(step, self._step)
+        return -self._step < step < 0 or (step > 0 and alike(step, self._step))
 
     def _usual(self, wary: bool) -> float:
         """Return the usual step [ticks], or 0 where longer ones tell nothing."""
