@@ -266,6 +266,7 @@ def test_unit_of_intensity_does_not_matter(make_frames):
     np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-5)
 
 
+@pytest.mark.case("B40")
 def test_responses_scale_with_contrast_squared(make_frames, make_detectors):
     """Twice the contrast, four times the response; the direction and the velocity are as before."""
     frames = make_frames().astype(np.float32)
