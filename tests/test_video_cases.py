@@ -6,6 +6,7 @@ import pickle
 import struct
 import threading
 from fractions import Fraction
+from functools import cache
 from itertools import islice, pairwise
 from types import SimpleNamespace
 
@@ -32,14 +33,15 @@ SIZE = (48, 72)
 
 @pytest.fixture(scope="module")
 def make_frames():
-    """Texture that moves by ``speed`` pixels a frame, each time another way, uint8."""
+    """Texture that moves by 0.4 pixels a frame, each time another way, uint8."""
 
-    def make(n, speed=0.4, size=SIZE):
+    @cache
+    def make(n, size=SIZE):
         rng = np.random.default_rng(0)
         texture = gaussian_filter(rng.standard_normal((size[0] + 60, size[1] + 60)), 1.5)
         texture = 128 + 45 * texture / texture.std()
         angles = rng.uniform(0, 2 * np.pi, n)
-        places = np.cumsum(speed * np.stack([np.cos(angles), np.sin(angles)], axis=1), axis=0)
+        places = np.cumsum(0.4 * np.stack([np.cos(angles), np.sin(angles)], axis=1), axis=0)
         moved = (shift(texture, place, order=3)[30:-30, 30:-30] for place in places)
         return [np.clip(np.round(frame), 0, 255).astype(np.uint8) for frame in moved]
 
@@ -101,10 +103,6 @@ def pairs_learned(source, run, out):
     return learn([source], patch=5, n_pairs=2000).n_pairs_seen_
 
 
-def pairs_fitted(source, run, out):
-    return MotionLearner(vision="video", patch=5).fit(open_movie(source)).n_pairs_seen_
-
-
 def pairs_in_the_table(source, run, out):
     status, _, err = run("detect", source, "--out", out)
     assert status == 0, err
@@ -135,7 +133,6 @@ PAIRS = {
     "open_movie": pairs_opened,
     "flymotion.detecting.detect": pairs_detected,
     "learn": pairs_learned,
-    "MotionLearner": pairs_fitted,
     "detect": pairs_in_the_table,
     "watch": pairs_watched,
 }
@@ -289,6 +286,12 @@ def test_time_passes_over_missing_images(write_folder, make_frames):
     assert len(list(open_movie(folder, start=5).frames())) == 3
 
 
+@pytest.mark.case("B53")
+def test_three_images_with_a_gap_are_two_clips(write_folder, make_frames):
+    folder = write_folder(dict(zip(["f1.png", "f2.png", "f10.png"], make_frames(3), strict=True)))
+    assert [frame.cut for frame in open_movie(folder).frames()] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     "names", [["a", "b", "c"], ["1", "2", "7", "30"], ["7", "8", "9", "11", "13", "15"], ["x1", "x2", "y9", "y10"]]
 )
@@ -373,27 +376,25 @@ def test_what_would_be_read_as_something_else_is_refused(tmp_path, array, how, m
 
 
 @pytest.mark.case("B15")
-@pytest.mark.parametrize("promised", [41, -1])
 @every_entry
-def test_frames_are_those_that_decode(encode, make_frames, run, tmp_path, promised, entry):
+def test_frames_are_those_that_decode(encode, make_frames, run, tmp_path, entry):
     path = encode("a.avi", make_frames(40), range(40), Fraction(1, 25), "mpeg4", rate=25)
     content = path.read_bytes()
     at = content.index(b"strh") + 8 + 32
-    path.write_bytes(content[:at] + struct.pack("<i", promised) + content[at + 4 :])
+    path.write_bytes(content[:at] + struct.pack("<i", 41) + content[at + 4 :])
     assert PAIRS[entry](path, run, tmp_path / "out") == 39
 
 
 @pytest.mark.case("B16")
 @pytest.mark.filterwarnings("ignore:.*damaged after:UserWarning")
-@pytest.mark.parametrize("n_damaged", [0, 1])
 @every_entry
-def test_a_damaged_frame_is_in_no_pair(encode, make_frames, run, tmp_path, n_damaged, entry):
+def test_a_damaged_frame_is_in_no_pair(encode, make_frames, run, tmp_path, entry):
     path = encode("a.avi", make_frames(40), range(40), Fraction(1, 25), "mpeg4", rate=25, options={"g": "1"})
     with av.open(str(path)) as container:
         packet = bytes(next(islice(container.demux(video=0), 20, None)))
     damaged = packet[:40] + bytes(len(packet) - 40)
-    path.write_bytes(path.read_bytes().replace(packet, damaged, n_damaged))
-    assert PAIRS[entry](path, run, tmp_path / "out") == 39 - 2 * n_damaged
+    path.write_bytes(path.read_bytes().replace(packet, damaged))
+    assert PAIRS[entry](path, run, tmp_path / "out") == 37
 
 
 @pytest.mark.case("B39")
@@ -438,9 +439,14 @@ def translation_learned(source):
 
 @pytest.mark.case("B40")
 @pytest.mark.case("B23")
-@pytest.mark.parametrize("kind", ["mp4", "y4m", "turned", "png", "array", "uint16"])
-@pytest.mark.parametrize("read", [translation_detected, translation_learned])
-def test_motion_is_the_same_from_every_format(write_moving, kind, read):
+@pytest.mark.parametrize(
+    ("read", "kind"),
+    [
+        *((translation_detected, kind) for kind in ("mp4", "y4m", "turned", "png", "array", "uint16")),
+        *((translation_learned, kind) for kind in ("turned", "uint16")),
+    ],
+)
+def test_motion_is_the_same_from_every_format(write_moving, read, kind):
     """Also where a clip is tagged as turned, and whatever the unit of intensity."""
     assert_allclose(read(write_moving(kind)), [0.5, 0], atol=0.08)
 

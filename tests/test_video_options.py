@@ -503,6 +503,13 @@ def test_frames_without_contrast_are_no_edits():
     assert cuts_of(open_movie(np.full((3, 9, 20), 7.0), edits="split")) == [0]
 
 
+@pytest.mark.parametrize("size", [(48, 64), (64, 96), (97, 131)])
+def test_unlike_frames_are_edits_whatever_their_size(size):
+    """Cells of unequal numbers of pixels would make all frames alike by their mean."""
+    noise = np.random.default_rng(0).integers(100, 200, (8, *size), dtype=np.uint8)
+    assert cuts_of(open_movie(noise, edits="split")) == list(range(8))
+
+
 def test_flat_frames_have_no_edits():
     with pytest.raises(ValueError, match="edits"):
         open_movie(np.zeros((3, 20)), edits="split")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
+from statistics import median_low
 from typing import NamedTuple
 
 __all__ = ["MISSING", "Rhythm", "alike", "rhythm"]
@@ -37,7 +37,7 @@ def rhythm(steps: Sequence[float]) -> Rhythm:
     """
     if not steps:
         return Rhythm(0.0, 0.0)
-    middle = median(steps)
+    middle = median_low(steps)  # one that there is
     usual = [step for step in steps if alike(step, middle)]
     return Rhythm(sum(usual) / len(usual), len(usual) / len(steps))
 
