@@ -1,5 +1,7 @@
 """Dense motion fields: the compiled kernels against plain numpy, known motion, and what a stream promises."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
@@ -55,8 +57,25 @@ def opponent_oracle(before, after):
     return np.stack([x, y])
 
 
-def velocity_oracle(before, after, radius=5, ridge=0.01, every=4, coarse=0.0):
-    """One scale: the normal equations of the ridge regression about the coarser's, and their smaller eigenvalue."""
+def noise_oracle(before, after):
+    """Variance of slopes that is noise: a quarter of all blocks has no more, and no block more than its slopes."""
+    m, dx = (before + after) / 2, (after - before)[1:-1, 1:-1]
+    x, y = (m[1:-1, 2:] - m[1:-1, :-2]) / 2, (m[2:, 1:-1] - m[:-2, 1:-1]) / 2
+    found = []
+    for i, j in product(range(0, len(dx), 32), range(0, dx.shape[1], 16)):
+        t, g, h = (part[i : i + 32 : 8, j : j + 16].ravel() for part in (dx, x, y))
+        regressors = np.stack([np.ones_like(t), g, h], axis=1)
+        left = t - regressors @ np.linalg.lstsq(regressors, t)[0]
+        slopes = (g.var() + h.var()) / 2 * len(t)
+        found += [min(left @ left / 8, slopes) / max(len(t) - 3, 1)] * (len(t) >= 8)
+    return sorted(found)[len(found) // 4] if found else 0.0
+
+
+def velocity_oracle(before, after, radius=5, ridge=0.01, every=4, coarse=0.0, most=np.inf):
+    """One scale: the normal equations of the ridge regression about the coarser's, and their smaller eigenvalue.
+
+    What of that is signal, relative to all and the ridge, is the confidence.
+    """
 
     def filtered(image, along_x, along_y):
         return inner(correlate1d(correlate1d(image, along_x, 1), along_y, 0))
@@ -80,7 +99,8 @@ def velocity_oracle(before, after, radius=5, ridge=0.01, every=4, coarse=0.0):
     target = target + penalty * np.moveaxis(coarse + np.zeros_like(gradient), 0, -1)
     velocity = np.linalg.solve(G + penalty * np.eye(2), target[..., None])[..., 0].transpose(2, 0, 1)
     least = np.linalg.eigvalsh(G)[..., 0]
-    return velocity, least / (least + penalty)
+    noise = window**2 * min(noise_oracle(before, after), most)
+    return velocity, np.maximum(least - noise, 0) / (least + penalty)
 
 
 def learned_oracle(operators, before, after):
@@ -138,7 +158,8 @@ def test_coarser_scale_is_taken_where_it_is_fast(make_frames, shape, finest):
     frames = make_frames(shape=shape, velocity=(0.5, 0.35))
     field = MotionField(scales=2, limit=0.6, finest=finest).between(*frames)
     frames = frames.astype(float)
-    coarse, doubt = velocity_oracle(*map(halves, frames))
+    most = np.inf if finest else noise_oracle(*frames)
+    coarse, doubt = velocity_oracle(*map(halves, frames), most=most)
     coarse, doubt = 2 * np.stack([enlarged(v, shape) for v in coarse]), enlarged(doubt, shape)
     fine, sure = velocity_oracle(*frames, coarse=coarse)
     fast = (np.hypot(*coarse) > 0.6) | (finest == 1)
@@ -246,6 +267,7 @@ def test_unit_of_intensity_does_not_matter(make_frames):
     np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-5)
 
 
+@pytest.mark.case("B40")
 def test_responses_scale_with_contrast_squared(make_frames, make_detectors):
     """Twice the contrast, four times the response; the direction and the velocity are as before."""
     frames = make_frames().astype(np.float32)
@@ -362,6 +384,42 @@ def test_wrong_frames_are_refused_and_change_nothing(make_frames):
 def test_wrong_descriptions_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         MotionField(**wrong)
+
+
+# -- noise -------------------------------------------------------------------------------------------------------------
+
+
+def test_noise_alone_is_seen_to_be_noise():
+    frames = np.random.default_rng(0).normal(40, 3, (3, 200, 300)).astype(np.float32)
+    stream = MotionField().stream()
+    first, second, third = (stream.step(frame) for frame in frames)
+    assert first is None and second.confidence.max() < 0.3
+    assert (third.confidence > 0.1).mean() < 0.02
+    assert 2.4 < stream.noise < 3.1
+
+
+@pytest.mark.parametrize("noise", [0.3, 3.0])
+def test_faint_texture_that_noise_does_not_hide_is_seen(make_frames, noise):
+    """Slopes of a fifth more than the noise's, or of ten times as much."""
+    clean = make_frames(shape=(200, 300), velocity=(0.4, -0.2), dtype=np.float32)
+    frames = clean / 8 + noise * np.random.default_rng(0).normal(size=clean.shape)
+    field = MotionField().between(*frames)
+    sure = field.confidence > 0.2
+    assert sure.mean() > {0.3: 0.9, 3.0: 0.01}[noise]
+    np.testing.assert_allclose(field.velocity[:, sure].mean(axis=1), [0.4, -0.2], atol=0.1)
+
+
+def test_least_noise_hides_what_is_no_more(make_frames):
+    frames = make_frames(shape=(120, 150), dtype=np.float32) / 45
+    sure, unsure = (MotionField(noise=noise).between(*frames).confidence for noise in (0.0, 3.0))
+    assert np.median(sure) > 0.5 and unsure.max() == 0
+    assert MotionField(noise=3.0).between(*100 * frames).confidence.mean() > 0.5
+
+
+def test_velocity_does_not_depend_on_the_noise(make_frames):
+    frames = make_frames(shape=(120, 150))
+    a, b = (MotionField(noise=noise).between(*frames).velocity for noise in (0.0, 9.0))
+    np.testing.assert_array_equal(a, b)
 
 
 def test_a_single_frame_is_no_movie(make_frames):

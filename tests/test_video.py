@@ -83,6 +83,7 @@ def clip_lengths(movie):
 # Video files
 
 
+@pytest.mark.case("B16")
 @pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.mkv", "libx264"), ("a.avi", "mpeg4")])
 def test_every_frame_of_a_codec_with_b_frames_comes_back_in_order(write_video, name, codec):
     movie = open_movie(write_video(name, waves(10), codec, b_frames=2, options={"crf": "5"}))
@@ -100,6 +101,7 @@ def test_a_movie_is_read_anew_by_every_loop(write_video):
     np.testing.assert_array_equal(list(movie), list(movie))
 
 
+@pytest.mark.case("B40")
 def test_same_clip_agrees_as_y4m_mp4_and_png(write_video, write_images):
     frames = waves(6)
     images = write_images({f"f{i}.png": frame for i, frame in enumerate(frames)})
@@ -143,12 +145,14 @@ def test_limited_range_is_clipped_where_it_overshoots(write_video):
     np.testing.assert_allclose(read_movie(path), [[[0, 0, 255, 255] * 8] * 16], atol=1e-4)
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize(("codec", "pix_fmt", "name"), [("ffv1", "gray16le", "a.mkv"), ("png", "gray16be", "a.avi")])
 def test_grey_video_of_16_bit_keeps_its_values(write_video, codec, pix_fmt, name):
     frames = waves(2).astype(np.uint16) * 3
     np.testing.assert_array_equal(read_movie(write_video(name, frames, codec, pix_fmt, source="gray16le")), frames)
 
 
+@pytest.mark.case("B23")
 @pytest.mark.parametrize("hflip", [False, True])
 @pytest.mark.parametrize("rotation", [0, 90, 180, -90])
 def test_tagged_orientation_is_applied_unless_turned_off(write_video, rotation, hflip):
@@ -160,6 +164,7 @@ def test_tagged_orientation_is_applied_unless_turned_off(write_video, rotation, 
     assert np.abs(read_movie(path, rotate=False) - waves(3)).max() <= 3
 
 
+@pytest.mark.case("B15")
 @pytest.mark.parametrize("promised", [11, 0, -1])
 def test_frames_are_those_that_decode_whatever_the_header_promises(write_video, promised):
     path = write_video("a.avi", waves(10), "mjpeg", "yuvj420p")
@@ -174,6 +179,7 @@ def test_frames_are_those_that_decode_whatever_the_header_promises(write_video, 
 # Damage and gaps
 
 
+@pytest.mark.case("B16")
 @pytest.mark.parametrize(
     ("name", "codec", "pix_fmt"),
     [
@@ -201,6 +207,7 @@ def test_truncated_video_without_one_whole_frame_is_refused(write_video):
         open_movie(cut_short(write_video("a.mp4", noise(1)), 0.6))
 
 
+@pytest.mark.case("B16")
 @pytest.mark.parametrize(
     ("name", "codec", "pix_fmt"), [("a.avi", "mjpeg", "yuvj420p"), ("a.mp4", "libx264", "yuv420p")]
 )
@@ -220,6 +227,7 @@ def test_damage_at_either_end_is_told(write_video, name, codec, number, lengths)
         assert clip_lengths(open_movie(path)) == lengths
 
 
+@pytest.mark.case("B16")
 @pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.mkv", "libx264"), ("a.avi", "mpeg4")])
 def test_dropped_frame_is_a_cut(write_video, name, codec):
     movie = open_movie(write_video(name, waves(20), codec, drop=[12]))
@@ -272,6 +280,7 @@ def test_images_of_unequal_size_are_refused_with_both_sizes(write_images):
         read_movie(folder)
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("n_channels", [3, 4])
 def test_colour_image_becomes_rec_601_luminance_without_alpha(write_images, n_channels):
     colours = np.random.default_rng(0).integers(0, 256, (4, 6, n_channels), dtype=np.uint8)
@@ -279,6 +288,7 @@ def test_colour_image_becomes_rec_601_luminance_without_alpha(write_images, n_ch
     np.testing.assert_allclose(frames, [colours[..., :3] @ LUMA], atol=1e-3)
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("n_pages", [1, 3])
 def test_tiff_pages_are_frames_and_keep_16_bit_values(write_stack, n_pages):
     pages = 300 + np.arange(n_pages * 12, dtype=np.uint16).reshape(n_pages, 4, 3)
@@ -292,6 +302,7 @@ def test_black_and_white_and_float_tiffs_keep_their_meaning(write_stack):
     np.testing.assert_array_equal(read_movie(write_stack("f.tif", [np.eye(3, dtype="f4") / 4])), [np.eye(3) / 4])
 
 
+@pytest.mark.case("B25")
 def test_gif_of_rgb_then_rgba_is_grey_throughout(write_stack):
     colours = np.full((3, 8, 8, 4), (200, 100, 50, 255), dtype=np.uint8)
     colours[1:, :4] = (10, 250, 30, 255)
@@ -323,6 +334,7 @@ def test_every_exif_orientation_is_turned_as_pillow_turns_it(write_images, orien
 # Arrays
 
 
+@pytest.mark.case("B25")
 @pytest.mark.parametrize("n_channels", [1, 3, 4])
 def test_channels_of_an_array_become_luminance(n_channels):
     array = np.random.default_rng(0).integers(0, 256, (10, 8, 6, n_channels), dtype=np.uint8)
@@ -331,6 +343,7 @@ def test_channels_of_an_array_become_luminance(n_channels):
     np.testing.assert_allclose(read_movie(array), array @ weights, rtol=1e-6)
 
 
+@pytest.mark.case("B40")
 @pytest.mark.parametrize("scale", [np.uint8(1), np.uint16(300), np.float64(0.001), np.float32(5e4)])
 def test_an_array_keeps_its_values_and_is_never_handed_out(scale):
     array = np.arange(24).reshape(3, 2, 4).astype(scale.dtype) * scale
@@ -401,6 +414,7 @@ def make_unreadable(tmp_path):
     return make
 
 
+@pytest.mark.case("B39")
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -419,6 +433,7 @@ def test_unreadable_sources_raise_one_error_with_path_and_reason(make_unreadable
         open_movie(make_unreadable(name))
 
 
+@pytest.mark.case("B39")
 @pytest.mark.parametrize("as_given", [str, Path])
 def test_paths_with_spaces_accents_and_colons_work(write_video, tmp_path, as_given):
     (tmp_path / "dir with spaces").mkdir()

@@ -150,9 +150,10 @@ class Screen:
         from rich.console import Console
         from rich.live import Live
 
-        from flymotion.detecting.overlay.colours import RoundScale
+        from flymotion.detecting.overlay.colours import Levels, RoundScale
 
-        self._angles = found.angles
+        self._angles, self._floor = found.angles, found.field.floor
+        self._levels = Levels(found.movie.white)
         self._look = _velocity if found.field.detectors is None else self._responses
         self._scale = RoundScale()
         self._console = Console()
@@ -183,30 +184,33 @@ class Screen:
         from flymotion.video.luminance import cell_averages
 
         shape = _grid(detection.image.shape, size.width, size.height - 2)
-        image = np.clip(cell_averages(detection.image[None], shape)[0] * GREYS / 256, 0, GREYS - 1).astype(int)
+        cells = cell_averages(self._levels.shown(detection.image)[None], shape)[0]
+        image = np.clip(cells * GREYS / 256, 0, GREYS - 1).astype(int)
         marks = np.full(shape, -1)
         if detection.field is not None:
-            angles, strength = self._look(detection.field, shape)
+            angles, strength = self._look(detection, shape)
             shown = strength > WEAK * (self._scale.update(strength) or 1)
             marks[shown] = np.round(angles[shown] / 45).astype(int) % len(ARROWS)
         lines = zip(marks.tolist(), image.tolist(), strict=True)
         return [[_cell(mark, grey) for mark, grey in zip(*line, strict=True)] for line in lines]
 
-    def _responses(self, field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    def _responses(self, detection: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the direction [deg] that detectors' responses add up to in each cell, and how strongly."""
         from flymotion.field.outputs import preferred_directions
         from flymotion.video.luminance import cell_averages
 
-        angles, strength = preferred_directions(cell_averages(field.directions, shape), self._angles)
+        responses = cell_averages(detection.field.directions, shape)
+        responses = np.where(responses > self._floor(detection.noise)[:, None, None], responses, 0)
+        angles, strength = preferred_directions(responses, self._angles)
         return angles, np.sqrt(strength)
 
 
-def _velocity(field: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _velocity(detection: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the direction [deg] and speed of each cell; 0 where there is too little to see, or nothing moves."""
     from flymotion.field.outputs import mean_velocity
     from flymotion.video.luminance import cell_averages
 
-    (right, down), sure = mean_velocity(field, partial(cell_averages, shape=shape))
+    (right, down), sure = mean_velocity(detection.field, partial(cell_averages, shape=shape))
     speed = np.hypot(right, down)
     return np.degrees(np.arctan2(-down, right)), np.where((sure > FIRM) & (speed > SLOWEST), speed, 0)
 

@@ -27,6 +27,9 @@ __all__ = ["Detecting", "Detection", "detect"]
 OUTPUTS = ("directions", "velocity", "confidence")
 """What is computed at every pixel; the first only if dense."""
 
+ROUNDING = 12**-0.5
+"""Standard deviation of the noise of rounding [steps]."""
+
 N_ROWS = 90
 """About as many rows of a frame, at most, are looked at for the mean responses."""
 
@@ -43,7 +46,7 @@ class Detection(NamedTuple):
     cut : bool
         Whether it begins a clip: then there is no frame before, ``field`` is None and everything else unknown.
     image : ndarray, shape (height, width)
-        The frame, 0 (black) to 255.
+        The frame: 0 (black) to 255 of videos and 8-bit images, otherwise as stored.
     field : Field or None
         ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity`` and ``confidence``
         at every pixel that the detectors look at; velocity in pixels of the source. The next step overwrites it.
@@ -52,6 +55,8 @@ class Detection(NamedTuple):
     responses : ndarray, shape (n_directions,)
         Mean response of the detectors of each direction, over every k-th row of those that have any [grey levels
         squared].
+    noise : float
+        Standard deviation of the noise of what the detectors look at [grey levels]; 0 where unknown.
     """
 
     number: int
@@ -61,6 +66,7 @@ class Detection(NamedTuple):
     field: Field | None
     motion: GlobalMotion
     responses: np.ndarray
+    noise: float = 0.0
 
     def __repr__(self) -> str:
         return in_brief(self)
@@ -121,7 +127,7 @@ class Detecting:
                 if field is None or responses is None:
                     yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, nothing)
                     continue
-                yield self._detection(number, frame, field, responses)
+                yield self._detection(number, frame, field, responses)._replace(noise=stream.noise)
 
     def _seen(self, frame: Frame) -> np.ndarray:
         """Return a frame as a model saw those that it learned from."""
@@ -230,9 +236,10 @@ def detect(
             "way, which the detectors need: choose a smaller scale, or a larger part of the frame"
         )
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
-    field = MotionField(detectors, outputs=OUTPUTS if dense else OUTPUTS[1:])
+    scale = (view_scale or 1) * reading.get("scale", 1)
+    field = MotionField(detectors, noise=ROUNDING * movie.step / scale, outputs=OUTPUTS if dense else OUTPUTS[1:])
     top, _, left, _ = reading.get("crop") or (0, 0, 0, 0)
-    return Detecting(movie, field, view_scale, (view_scale or 1) * reading.get("scale", 1), (top, left))
+    return Detecting(movie, field, view_scale, scale, (top, left))
 
 
 def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:

@@ -130,7 +130,8 @@ class NpzFields:
         self.path, self._detecting = Path(path), detecting
         self._pair = sum(math.prod(rest) * np.dtype(dtype).itemsize for _, _, rest, dtype in _layout(detecting))
         self._kept: list[dict[str, Any]] = []
-        self._check((detecting.movie.n_frames_estimate or 1) - 1)
+        if detecting.movie.counted:  # what a header promises may be wrong
+            self._check((detecting.movie.n_frames_estimate or 1) - 1)
 
     def __enter__(self) -> Self:
         """Check that the file can be written."""

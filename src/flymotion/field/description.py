@@ -18,6 +18,9 @@ __all__ = ["MotionField"]
 SHORTEST_SIDE = 270
 """Pixels that the shorter side of a frame is left with, by default, at the finest scale of the velocity."""
 
+HARDLY_EVER = 5.0
+"""Standard deviations of a product of two normal numbers that one in a thousand is beyond."""
+
 
 @dataclass(frozen=True, eq=False)
 class MotionField:
@@ -46,6 +49,9 @@ class MotionField:
     ridge : float
         lambda, a pixel of the window, relative to the mean square slope of both frames at that scale. So a field does
         not depend on the unit of intensity. It pulls towards the coarser scale's velocity, at the coarsest towards 0.
+    noise : float
+        Standard deviation of a pixel's noise, at least, on every scale [unit of intensity]: that of rounding to whole
+        grey levels is 0.29. More, where it changes from frame to frame, is seen in the frames themselves.
     exact : bool
         Whether learned responses are evaluated exactly; see Notes.
     outputs : tuple of str
@@ -90,6 +96,7 @@ class MotionField:
     scales: int = 5
     limit: float = 0.7
     ridge: float = 0.01
+    noise: float = 0.0
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
 
@@ -102,10 +109,10 @@ class MotionField:
             raise ValueError(
                 f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 64 and finest from 0 on"
             )
-        if not (self.limit >= 0 and 0 <= self.ridge < np.inf and self.scales >= 1):
+        if not (self.limit >= 0 and 0 <= self.ridge < np.inf and 0 <= self.noise < np.inf and self.scales >= 1):
             raise ValueError(
-                f"limit is {self.limit}, ridge {self.ridge} and scales {self.scales}; expected 0 or more, a finite "
-                "ridge, and 1 or more scales"
+                f"limit is {self.limit}, ridge {self.ridge}, noise {self.noise} and scales {self.scales}; expected 0 "
+                "or more, a finite ridge and noise, and 1 or more scales"
             )
         if self.detectors is not None and (len(shape := self.detectors.shape) != 2 or shape[0] != shape[1]):
             raise ValueError(f"detectors of {self.detectors.shape} pixels; expected square patches")
@@ -114,6 +121,17 @@ class MotionField:
     def angles(self) -> np.ndarray:
         """Preferred directions of the responses [deg]: 0 = right, 90 = up; those of learned ones by their shape."""
         return np.arange(4) * 90.0 if self.detectors is None else self.detectors.in_pixels().directions()
+
+    def floor(self, noise: float) -> np.ndarray:
+        r"""Return the responses that noise alone hardly ever makes: 5 :math:`\sigma^2 |A|` each, shape (n_directions,).
+
+        Noise makes responses of standard deviation :math:`\sigma^2 |A|`, with the norm of an operator of pixels: a
+        frame's is :math:`\sigma`, that of the change the root of 2 as large, of the mean the root of 2 smaller.
+        """
+        norms = np.full(4, 2**0.5)
+        if self.detectors is not None:
+            norms = np.linalg.norm(self.detectors.in_pixels().operators, axis=(1, 2))
+        return HARDLY_EVER * noise**2 * norms
 
     def first_scale(self, shape: tuple[int, int]) -> int:
         """Return the scale that velocity is estimated at first in frames of a shape, if they have as many."""

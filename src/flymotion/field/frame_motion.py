@@ -98,6 +98,8 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray) -> GlobalMotion:
         scale = TOLERANCE * _median(residuals[firm]) + ROUNDING
         agreeing = weights / (1 + (residuals / scale) ** 2) ** 2
         turn, shift, spread = _fit(z, v, agreeing)
+    if agreeing.sum() < LEAST_SUPPORT * n:
+        return UNKNOWN
     if spread < LEAST_SPREAD * math.hypot(*confidence.shape) / 2:
         turn = complex(math.nan, math.nan)
         shift = agreeing @ v / agreeing.sum()

@@ -28,8 +28,8 @@ class Field(NamedTuple):
         (x right, y down) [pixels per frame].
     confidence : ndarray, shape (height, width)
         Share of the velocity that is the window's own and not the coarser scale's, along the direction in which the
-        window has least contrast: 0 where it is flat or shows an edge only (the aperture problem), 1 where the ridge
-        does not matter.
+        window has least contrast, less what noise alone would have: 0 where it is flat, or shows noise or an edge only
+        (the aperture problem), 1 where neither noise nor the ridge matters.
     """
 
     directions: np.ndarray | None

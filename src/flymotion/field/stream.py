@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.patch_kernels import PatchScratch, respond_band
+from flymotion.field.unexplained import noise_of_slopes
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, halve, slope_power, velocity_band
 from flymotion.frames import in_order, not_masked
 
@@ -48,6 +50,12 @@ class FieldStream:
         self._aside = np.zeros((2, 0, 0), np.float32)
         self._finest = 0
         self._ready = False
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a pixel's noise, as in the last pair of frames; 0 where confidence is not asked for."""
+        level = self._levels[self._finest] if self._levels else None
+        return 0.0 if level is None else math.sqrt(4 * level.noise) * 2**self._finest
 
     def cut(self) -> None:
         """Forget the last frame: the next one begins another clip of the same size."""
@@ -87,9 +95,11 @@ class FieldStream:
         self._levels[0].take(frame)
         for finer, coarser in pairwise(self._levels):
             _halved(finer.frames[1], coarser.frames[1])
+        ready, self._ready = self._ready, True
         for level in self._levels[self._finest :]:
             level.powers[1] = slope_power(level.frames[1], EVERY)
-        ready, self._ready = self._ready, True
+        if ready and out.confidence is not None:
+            self._look_for_noise()
         if ready:
             self._compute(out)
         for level in self._levels:
@@ -111,6 +121,13 @@ class FieldStream:
                 self._levels.append(_Level((height, width), np.float32, field.radius))
                 self._levels[-1].estimates = np.zeros((2 + wanted[3], height, width), np.float32)
         self._finest = min(field.first_scale(frame.shape), len(self._levels) - 1)
+
+    def _look_for_noise(self) -> None:
+        """Estimate the variance of slopes that is noise; on no scale more than on a finer one, whose means it sees."""
+        noise = math.inf
+        for level in self._levels[self._finest :]:
+            noise = min(noise, noise_of_slopes(*level.frames))
+            level.noise = max(noise, self.field.noise**2 / 2)  # of rounding: it may be alike in both frames
 
     def _compute(self, out: Field) -> None:
         coarse = np.zeros((3, 0, 0), np.float32)
@@ -141,6 +158,7 @@ class _Level:
         self.shape = shape
         self.frames = [np.zeros(shape, dtype), np.zeros(shape, dtype)]
         self.powers = [0.0, 0.0]
+        self.noise = 0.0
         self.estimates = np.zeros((3, 0, 0), np.float32)
         self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
         self._learned_scratch: list[PatchScratch] = []
@@ -153,10 +171,12 @@ class _Level:
 
     def estimate(self, field: MotionField, estimated: bool, coarse: np.ndarray, out: Field) -> None:
         """Write responses, velocity and confidence of the three-pixel detectors, or the coarser scale's velocity."""
-        ridge = 16 * (2 * field.radius + 1) ** 2 * field.ridge * sum(self.powers) / 2  # of slopes times 4
-        radius = field.radius if estimated else 0
-        regression = Regression(radius, np.float32(ridge), np.float32(field.limit**2), estimated)
         before, after = self.frames
+        window = 16 * (2 * field.radius + 1) ** 2  # of slopes times 4
+        ridge = window * field.ridge * sum(self.powers) / 2
+        radius, noise = (field.radius, window * self.noise) if estimated else (0, 0.0)
+        limit = np.float32(field.limit**2)
+        regression = Regression(radius, np.float32(ridge), np.float32(noise), limit, estimated)
 
         def band(first: int, last: int, worker: int) -> None:
             velocity_band(before, after, first, last, regression, coarse, out, self._scratch[worker])

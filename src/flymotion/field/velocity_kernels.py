@@ -70,6 +70,8 @@ class Regression(NamedTuple):
     """Of the window; 0 where nothing is estimated."""
     ridge: np.float32
     """Of a window."""
+    noise: np.float32
+    """Of a window: the square of its slopes that noise makes."""
     limit: np.float32
     """Square of the speed up to which the scale is trusted."""
     estimated: bool
@@ -262,7 +264,7 @@ def _refine_row(coarse, gain, y, x0, n, mixed, out):
 
 
 @compiled(**PART, **SUMS)
-def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
+def _solve_row(sums, ridge, noise, n, fine, limit, vx, vy, confidence):
     """Solve the ridge regression of one row about the coarser scale's estimate; where that is fast, take it."""
     zero, one, four = np.float32(0), np.float32(1), np.float32(4)
     for i in range(n):
@@ -277,9 +279,9 @@ def _solve_row(sums, ridge, n, fine, limit, vx, vy, confidence):
     for i in range(len(confidence)):
         a, b, c = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i]
         least = np.float32(0.5) * (a + c - np.sqrt((a - c) * (a - c) + np.float32(4) * b * b))
-        least = least if least > zero else zero
+        whole, least = least + ridge, least - noise
         u, v = fine[i], fine[STRIDE + i]
-        share = least / (least + ridge if least > zero else one)
+        share = least / whole if least > zero else zero
         confidence[i] = fine[2 * STRIDE + i] if u * u + v * v > limit else share
 
 
@@ -300,7 +302,7 @@ def velocity_band(before, after, first, last, regression, coarse, out, scratch):
     scratch : VelocityScratch
         The worker's.
     """
-    radius, ridge, limit, estimated = regression
+    radius, ridge, noise, limit, estimated = regression
     directions, opponent, velocity, confidence = out
     filtered, slopes, products, prefix, sums, boxed, mixed, fine = scratch
     height, width = before.shape
@@ -337,4 +339,4 @@ def velocity_band(before, after, first, last, regression, coarse, out, scratch):
                     _refine_row(coarse[p], gain, middle, x0, n, mixed, rows[p])
             if estimated:
                 _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
-                _solve_row(boxed, ridge, n, fine, limit, vx, vy, to)
+                _solve_row(boxed, ridge, noise, n, fine, limit, vx, vy, to)

@@ -196,7 +196,8 @@ def _open(source: Source, photographs: bool, reading: dict[str, Any]) -> Movie |
     movie = open_movie(source, **WATCHING | reading)
     if Path(source).is_dir():
         return None if photographs else movie
-    still = not movie.live and open_movie(source).n_frames_estimate == 1  # all of it, whatever part is read
+    may_be_still = not movie.live and (movie.n_frames_estimate or 1) == 1
+    still = may_be_still and open_movie(source).n_frames_estimate == 1  # all of it, whatever part is read
     return None if still else movie
 
 

@@ -365,8 +365,19 @@ def _look(movie: Movie, patch: int, seed: int) -> tuple[tuple[Survey, Moments], 
             break
     clips = [batch.frames for batch in beginning]
     if max(map(len, clips)) < 2:
-        raise VideoError(
-            f"{movie.name}: the movie has fewer than 2 consecutive frames that differ; expected at least one pair"
-        )
-    looked = survey(clips, patch, seed)
-    return looked, chain(beginning, reading) if movie.live else movie.batches(BATCH)
+        raise VideoError(f"{movie.name}: {_why_unpaired(len(clips))}")
+    try:
+        looked = survey(clips, patch, seed)
+    except ValueError as error:
+        raise VideoError(f"{movie.name}: {error}") from error
+    return looked, chain(beginning, reading) if movie.live or movie.lazy else movie.batches(BATCH)
+
+
+def _why_unpaired(n_clips: int) -> str:
+    """Say why no two frames are in a row."""
+    if n_clips < 2:
+        return "the movie has fewer than 2 consecutive frames that differ; expected at least one pair"
+    return (
+        f"each of the {n_clips} frames looked at begins a clip of its own, as it shows something else than the frame "
+        "before it, or frames are missing or damaged between them; expected frames that follow each other"
+    )

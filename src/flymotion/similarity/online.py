@@ -11,13 +11,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.frames import not_masked
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import OuterProducts, unpack_samples
 from flymotion.similarity.initialisation import warm_start, warm_up_length
-from flymotion.similarity.samples import check_counts, check_samples, generators_of
-from flymotion.similarity.state import State, loses
+from flymotion.similarity.samples import check_counts, check_filters, check_samples, generators_of
+from flymotion.similarity.state import State
 from flymotion.similarity.vectors import Vectors, in_float64_if_needed, to_numpy
 
 __all__ = ["OnlineNetwork"]
@@ -151,11 +150,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         with as_it_was(self):
             samples = check_samples(self, X, reset=reset, allow_empty=allow_empty)
             if self.init is not None:
-                not_masked(self.init, "init", "filters")
-                init = np.asarray(self.init, dtype=float)
-                if init.shape != (self.n_components, samples.shape[1]) or not np.isfinite(init).all():
-                    expected = (self.n_components, samples.shape[1])
-                    raise ValueError(f"init has shape {init.shape}; expected finite numbers of shape {expected}")
+                check_filters(self.init, (self.n_components, samples.shape[1]))
         return samples
 
     def _check_units(self) -> None:
@@ -210,16 +205,11 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _start(self, samples: Any) -> State:
         if self.init is not None:
-            shape = (self.n_components, *samples.feature_shape)
-            S = _like(np.asarray(self.init, dtype=float).reshape(shape) * self.init_strength, samples)
-            state = State(S, np.eye(self.n_components) * self.init_strength, samples.xp, samples.dtype)
-            state.wide = True  # as long as R says nothing of the samples
-            return state
+            W = np.asarray(self.init, dtype=float).reshape(self.n_components, *samples.feature_shape)
+            return State.of_filters(W, self.init_strength, samples)
         first = in_float64_if_needed(samples[: self._warm_up(samples)])
         theta = warm_start(first.to_numpy(), self.n_components, nonnegative=self._nonnegative)
-        R = theta.T @ theta
-        first = first.astype(samples.xp.float64) if loses(R) else first
-        return State(first.accumulate(_like(theta, first)), R, samples.xp, samples.dtype)
+        return State.of_outputs(theta, first, samples.dtype)
 
     def _warm_up(self, samples: Any) -> int:
         """Return the number of samples to start from, where no ``init`` is given."""
@@ -360,7 +350,3 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if waiting:
             network._waiting = [unpack_samples(waiting, shape)]
         return network
-
-
-def _like(array: np.ndarray, samples: Any) -> Any:
-    return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)

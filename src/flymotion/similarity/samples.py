@@ -23,6 +23,7 @@ __all__ = [
     "accumulate",
     "blocks",
     "check_counts",
+    "check_filters",
     "check_samples",
     "energies",
     "generators_of",
@@ -42,6 +43,20 @@ def check_counts(**counts: Any) -> None:
     for name, value in counts.items():
         if not (isinstance(value, (int, np.integer)) and value > 0):
             raise ValueError(f"{name} is {value!r}; expected a positive whole number")
+
+
+def check_filters(init: Any, shape: tuple[int, int]) -> None:
+    """Check filters to start from.
+
+    Raises
+    ------
+    ValueError
+        Filters of another shape than (n_components, n_features), masked or not finite.
+    """
+    not_masked(init, "init", "filters")
+    filters = np.asarray(init, dtype=float)
+    if filters.shape != shape or not np.isfinite(filters).all():
+        raise ValueError(f"init has shape {filters.shape}; expected finite numbers of shape {shape}")
 
 
 def check_samples(estimator: Any, X: Any, *, reset: bool, allow_empty: bool | None = None) -> OuterProducts | Vectors:

@@ -92,6 +92,20 @@ class State:
         self.active = np.zeros(len(R), dtype=bool) if active is None else active
         self.wide = loses(R)
 
+    @classmethod
+    def of_filters(cls, W: np.ndarray, strength: float, samples: Any) -> State:
+        """Return the state of units with given W, shape (K, *feature_shape), and That, before any sample."""
+        state = cls(_as(samples, W * strength), np.eye(len(W)) * strength, samples.xp, samples.dtype)
+        state.wide = True  # as long as R says nothing of the samples
+        return state
+
+    @classmethod
+    def of_outputs(cls, theta: np.ndarray, samples: Any, dtype: Any) -> State:
+        """Return the state, for samples of this type, of units that have answered some so, shape (n_samples, K)."""
+        R = theta.T @ theta
+        samples = samples.astype(samples.xp.float64) if loses(R) else samples
+        return cls(samples.accumulate(_as(samples, theta)), R, samples.xp, dtype)
+
     def pack(self) -> Packed:
         """Return what :meth:`unpack` makes the state of again, as numpy arrays."""
         numbers = {"dtype": _name(self.dtype), "n_samples_seen": self.n_samples_seen}
@@ -240,6 +254,11 @@ class State:
         if isinstance(self.S, np.ndarray):
             return array
         return array_namespace(self.S).asarray(array, dtype=dtype, device=self.S.device)
+
+
+def _as(samples: Any, array: np.ndarray) -> Any:
+    """Return an array in the library, precision and place of samples."""
+    return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
 
 
 def block_size(n_features: int) -> int:

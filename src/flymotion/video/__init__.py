@@ -8,13 +8,15 @@ upright luminance images, ``(height, width)``, float32, rows counted downwards. 
 - of anything grey (images, arrays, grey video of 8 to 16 bit), the values as they are: no range is ever guessed.
 
 Where frames are missing a new clip begins, a *cut*, so that no pair of frames bridges the gap: after frames that are
-damaged, and where the time stamps of a video of constant rate step by more than 1.5 frame durations. A rate counts as
-constant when fewer than a fifth of its frames are missing. In a video of variable rate such a step is a cut only in the
-16 frames after damage; in an AVI file with reordered frames, which stores no time stamps, only damage is. A live
-source may change its rate: there a step of more than 1.5 times the median of the last ones is a cut.
+damaged, where the time stamps of a video of constant rate step by more than 1.5 frame durations, and where the numbers
+in the names of images leap. A step that repeats is a rate, not a gap. A rate counts as constant when fewer than a fifth
+of its frames are missing. In a video of variable rate such a step is a cut only in the 16 frames after damage; in an
+AVI file with reordered frames, which stores no time stamps, only damage is. Of a live source a step of more than 1.5
+times the median of the last ones is a cut, unless it is like the one before.
 
-Times are in seconds: since the first frame of a video or live source, as its time stamps tell; of images and arrays,
-and of videos without time stamps, the number of the frame over the rate, or NaN where no rate is known.
+Times are in seconds: since the beginning of a video file, as a player shows it, or the first frame of a live source; of
+animated images, as the durations of their pages tell; of other images and arrays, and of videos without time stamps,
+the number of the frame over the rate, or NaN where no rate is known. They never go back.
 """
 
 from flymotion.video.movie import Batch, Frame, Movie

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections import deque
+import os
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 from flymotion.video.luminance import grey_of_frame
 from flymotion.video.reader import Item, Mark, Shot, Source, VideoError
+from flymotion.video.stamps import Clock, Pace
 
 __all__ = ["Place", "read_container", "video_source"]
 
 _REORDERED = 16  # frames shown before one that was decoded earlier, at most, in H.264 and H.265
 _UNKNOWN = 2**31 - 1  # AVI writers that do not know their number of frames leave 0 or -1
 _THREADS = 2
-_RECENT = 15  # steps of a live source that tell its rate
-
 _WAYS_BACK = (1.0, 10.0)  # how long before a time to enter [s]: frames soon after a key frame may need older ones
 _PATIENCE = 10.0  # how long to wait for a live source [s]
 
@@ -39,10 +38,10 @@ def video_source(path: Path) -> Source:
     place = Place(str(path), f"file:{path}")  # "file:" lets a name hold a colon
     with _open(place) as container:
         stream = _video_stream(container, place)
-        rate = float(stream.average_rate or stream.guessed_rate or 0)
-        n_frames = stream.frames or round(_duration(container, stream) * rate)
+        pace = Pace.seen(container, stream)
+        n_frames = stream.frames or round(_duration(container, stream) * pace.rate)
     known = 0 < n_frames < _UNKNOWN
-    return Source(place.name, partial(_read_file, place), n_frames if known else None, rate or None)
+    return Source(place.name, partial(_read_file, place, pace), n_frames if known else None, pace.rate or None)
 
 
 def _duration(container: Any, stream: Any) -> float:
@@ -52,14 +51,23 @@ def _duration(container: Any, stream: Any) -> float:
     return (container.duration or 0) / 1e6
 
 
-def _open(place: Place) -> Any:
+@contextmanager
+def _open(place: Place) -> Iterator[Any]:
+    """Open a container; a forked process leaves it to its parent, as to close it would be to wait for its threads."""
     import av
 
-    timeout = _PATIENCE if place.live else None
+    process, timeout = os.getpid(), _PATIENCE if place.live else None
     try:
-        return av.open(place.url, format=place.format, metadata_errors="replace", timeout=timeout)
+        container = av.open(place.url, format=place.format, metadata_errors="replace", timeout=timeout)
     except av.FFmpegError as error:
         raise VideoError(f"{place.name}: cannot be read as video ({error.strerror})") from error
+    try:
+        yield container
+    finally:
+        if os.getpid() == process:
+            container.close()
+        else:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(container))  # never freed, not even at exit
 
 
 def _video_stream(container: Any, place: Place) -> Any:
@@ -82,17 +90,17 @@ def _share_among_threads(stream: Any, place: Place) -> None:
     stream.codec_context.thread_count = _THREADS
 
 
-def _read_file(place: Place, start: Mark) -> Generator[Item]:
+def _read_file(place: Place, pace: Pace, start: Mark) -> Generator[Item]:
     for back in _WAYS_BACK:
         if not isinstance(start, float) or start <= back:
             break
-        with closing(read_container(place, start - back)) as items:
+        with closing(read_container(place, pace, start - back)) as items:
             first = _go_to(start, items)
             if first is not None:
                 yield first
                 yield from items
                 return
-    yield from read_container(place)
+    yield from read_container(place, pace)
 
 
 def _go_to(start: float, items: Iterator[Item]) -> Shot | None:
@@ -107,86 +115,69 @@ def _go_to(start: float, items: Iterator[Item]) -> Shot | None:
     return None
 
 
-def read_container(place: Place, enter: float = 0.0) -> Generator[Item]:
+def read_container(place: Place, pace: Pace | None = None, enter: float = 0.0) -> Generator[Item]:
     """Yield the frames of a container, from the last key frame at or before ``enter`` [s] on."""
     with _open(place) as container:
         stream = _video_stream(container, place)
-        clock = _Clock(container, stream, place.live)
-        if enter > 0 and not clock.seek(container, enter):
+        clock = Clock(container, stream, pace or Pace.told(container, stream), place.live)
+        if enter > 0 and not _seek(container, stream, clock, enter):
             return
-        wary = number = 0
-        for item in _decode(container, stream):
-            if isinstance(item, str):
-                wary = _REORDERED
-                yield item
-                continue
-            if clock.is_gap(item, wary > 0):
-                yield None
-            wary -= 1
-            yield Shot(number, clock.time(item, number), partial(grey_of_frame, item))
-            number += 1
-        if not place.live and clock.ends_early(container):
+        yield from _timed(_decode(container, stream), clock)
+        if not place.live and _ends_early(container, stream, clock):
             yield "the file ends before its header says"
 
 
-class _Clock:
-    """The time stamps of one stream: when frames are shown, and whether some are missing between them."""
+def _seek(container: Any, stream: Any, clock: Clock, time: float) -> bool:
+    """Go to the key frame before ``time`` [s]; return whether that worked."""
+    import av
 
-    def __init__(self, container: Any, stream: Any, live: bool) -> None:
-        average, base = stream.average_rate or 0, stream.guessed_rate or 0
-        self.stream = stream
-        self.guessed = container.format.name == "avi" and bool(stream.codec_context.has_b_frames)
-        self.constant = bool(average > 0.8 * base > 0) and not self.guessed
-        self.rate = float(average or base)
-        exact = base if self.constant else 0 if self.guessed else average
-        self.nominal = float(1 / (exact * stream.time_base)) if exact else 0.0  # duration of a frame [ticks]
-        self.origin = None if live else stream.start_time
-        self.last: int | None = None
-        self.recent: deque[int] | None = deque(maxlen=_RECENT) if live else None
+    if clock.pace.guessed or clock.origin is None:
+        return False
+    try:
+        container.seek(clock.origin + math.floor(time / stream.time_base), stream=stream)
+    except av.FFmpegError:
+        return False
+    return True
 
-    def seek(self, container: Any, time: float) -> bool:
-        """Go to the key frame before ``time`` [s]; return whether that worked."""
-        import av
 
-        if self.guessed or self.origin is None:
-            return False
-        try:
-            ticks = self.origin + math.floor(time / self.stream.time_base)
-            container.seek(ticks, stream=self.stream)
-        except av.FFmpegError:
-            return False
-        return True
+def _timed(frames: Iterator[Any], clock: Clock) -> Iterator[Item]:
+    """Yield decoded frames with their times, and None where some are missing; damage as it comes."""
+    wary = number = 0
+    held: Shot | None = None  # one after a long step, until the next step tells whether that is a rate
+    for frame in frames:
+        if isinstance(frame, str):
+            yield from _after_gap(held)
+            held, wary = None, _REORDERED
+            yield frame
+            continue
+        if held is not None:
+            yield from [held] if clock.repeats(frame.pts) else _after_gap(held)
+            held = None
+        stamp, gap, perhaps = clock.take(frame.pts, wary > 0)
+        wary -= 1
+        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame))
+        number += 1
+        if perhaps:
+            held = shot
+        else:
+            yield from _after_gap(shot) if gap else [shot]
+    yield from _after_gap(held)
 
-    def time(self, frame: Any, number: int) -> float:
-        """Return when a frame is shown [s]."""
-        if frame.pts is None or self.guessed:
-            return number / self.rate if self.rate else math.nan
-        return float((frame.pts - self.origin) * self.stream.time_base)
 
-    def is_gap(self, frame: Any, wary: bool) -> bool:
-        """Return whether frames are missing before this one, and remember when it is shown."""
-        if frame.pts is None:
-            return False
-        step = 0 if self.last is None else frame.pts - self.last
-        self.origin = frame.pts if self.origin is None else self.origin
-        self.last = frame.pts
-        if self.recent is None:
-            return step > 0 and self.nominal > 0 and (self.constant or wary) and step > 1.5 * self.nominal
-        gap = len(self.recent) > 2 and step > 1.5 * median(self.recent)
-        if step > 0:
-            self.recent.append(step)
-        return gap
+def _after_gap(shot: Shot | None) -> list[Item]:
+    return [] if shot is None else [None, shot]
 
-    def ends_early(self, container: Any) -> bool:
-        """Return whether frames are missing at the end."""
-        # Other formats flag a packet that is cut short; these two just stop.
-        seconds = 0.0
-        if container.format.name == "avi" and self.nominal and self.stream.frames < _UNKNOWN:
-            seconds = float(self.stream.frames / self.stream.guessed_rate)  # its duration is guessed from its size
-        elif "matroska" in container.format.name and len(container.streams) == 1:  # else it may be the sound's
-            seconds = _duration(container, self.stream)
-        ticks = 0 if self.last is None else self.last - (self.origin or 0) + self.nominal
-        return (ticks + 2 * self.nominal) * self.stream.time_base < 0.95 * seconds
+
+def _ends_early(container: Any, stream: Any, clock: Clock) -> bool:
+    """Return whether frames are missing at the end."""
+    # Other formats flag a packet that is cut short; these two just stop.
+    nominal, seconds = clock.pace.nominal, 0.0
+    if container.format.name == "avi" and nominal and stream.frames < _UNKNOWN:
+        seconds = float(stream.frames / stream.guessed_rate)  # its duration is guessed from its size
+    elif "matroska" in container.format.name and len(container.streams) == 1:  # else it may be the sound's
+        seconds = _duration(container, stream)
+    ticks = 0 if clock.last is None else clock.last - (clock.origin or 0) + nominal
+    return (ticks + 2 * nominal) * stream.time_base < 0.95 * seconds
 
 
 def _decode(container: Any, stream: Any) -> Iterator[Any]:

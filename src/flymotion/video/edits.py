@@ -17,7 +17,7 @@ FLAT = 0.05
 
 
 def thumbnail(image: np.ndarray) -> np.ndarray:
-    """Return an image as sums over cells, less their mean, of every k-th pixel.
+    """Return an image as means over cells, less their mean, of every k-th pixel.
 
     Parameters
     ----------
@@ -33,6 +33,7 @@ def thumbnail(image: np.ndarray) -> np.ndarray:
     for axis, (side, n) in enumerate(zip(few.shape, CELLS, strict=True)):
         first = np.arange(min(side, n)) * side // min(side, n)
         few = np.add.reduceat(few, first, axis=axis, dtype=float)
+        few /= np.diff(first, append=side).reshape((-1, 1) if axis == 0 else -1)
     return few - few.mean()
 
 

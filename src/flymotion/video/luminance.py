@@ -120,18 +120,20 @@ def _grey(frame: Any) -> Grey:
     name = frame.format.name
     if not _Y_FIRST.fullmatch(name) or frame.planes[0].line_size < 0:
         # Not "gray16": the threads of libswscale 9 race in most conversions to it.
-        return Grey(frame.reformat(format="gray").to_ndarray())
+        return Grey(frame.reformat(format="gray").to_ndarray(), white=255.0, step=1.0)
     if name.endswith("be"):
         frame = frame.reformat(format=name[:-2] + "le")
     bits = frame.format.components[0].bits
     rows = np.frombuffer(frame.planes[0], "u1" if bits == 8 else "<u2").reshape(frame.height, -1)
     y = rows[:, : frame.width]  # rows are padded
     if name.startswith("gray"):
-        return Grey(y)
+        return Grey(y, white=255.0 if bits == 8 else None, step=1.0)
     if name.startswith("yuvj") or frame.color_range == _FULL_RANGE:
-        return Grey(y, 0, 2**bits - 1, 255 / (2**bits - 1))
-    step = 2 ** (bits - 8)
-    return Grey(y, 16 * step, 235 * step, 255 / (219 * step))
+        black, white = 0, 2**bits - 1
+    else:
+        black, white = 16 * 2 ** (bits - 8), 235 * 2 ** (bits - 8)
+    step = 255 / (white - black)
+    return Grey(y, black, white, step, white=255.0, step=step)
 
 
 def _orientation(frame: Any) -> Orientation | None:

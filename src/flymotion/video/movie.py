@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -13,7 +14,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.video.edits import is_edit, thumbnail
 from flymotion.video.luminance import luminance
-from flymotion.video.reader import Grey, Reader, Shot, VideoError
+from flymotion.video.reader import Item, Reader, Shot, VideoError
 from flymotion.video.selection import Selection
 
 __all__ = ["Batch", "Frame", "Movie"]
@@ -77,6 +78,16 @@ class Movie:
         What the file promises, where it does; the frames that decode may be fewer or more.
     live : bool
         Whether it is a camera, URL or pipe: one loop reads it, a second one raises VideoError.
+    counted : bool
+        Whether frames were counted, as those of arrays and images are, so that there cannot be more than
+        ``n_frames_estimate``.
+    lazy : bool
+        Whether frames may be computed or fetched, chunk by chunk, in every loop: those of arrays that are not numpy's.
+    white : float or None
+        Luminance of white, 255, where the format tells; black is 0. None where values are taken as they are, of any
+        range.
+    step : float
+        Luminance from one stored level to the next, before areas are averaged; 0 where they are not whole numbers.
     """
 
     name: str
@@ -84,6 +95,10 @@ class Movie:
     rate: float | None
     n_frames_estimate: int | None
     live: bool
+    counted: bool
+    lazy: bool
+    white: float | None
+    step: float
     _read: Reader = field(repr=False)
     _full: tuple[int, ...] = field(repr=False)
     _selection: Selection = field(repr=False)
@@ -127,10 +142,10 @@ class Movie:
 
     def _frames(self) -> Generator[Frame]:
         n, cut, damaged, last = 0, True, False, np.zeros(())
-        with closing(self._read(self._selection.entry)) as items:
+        with closing(_in_one_process(self._read(self._selection.entry), self.name)) as items:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):
-                    image = self._image(item.load(), n)
+                    image = self._image(item, n)
                     if self._selection.edits == "split":
                         seen = thumbnail(image)
                         cut, last = cut or is_edit(last, seen), seen
@@ -146,15 +161,33 @@ class Movie:
         if n == 0:
             raise VideoError(f"{self.name}: has no frame between start and stop")
 
-    def _image(self, grey: Grey, n: int) -> np.ndarray:
+    def _image(self, shot: Shot, n: int) -> np.ndarray:
+        grey = shot.load()
         if grey.values.shape != self._full:
-            raise VideoError(f"{self.name}: frame {n} has shape {grey.values.shape}; expected {self._full}")
+            file = f", in {shot.file}" if shot.file else ""
+            raise VideoError(
+                f"{self.name}: frame {n} has shape {grey.values.shape}; expected {self._full} as the first{file}"
+            )
         return luminance(self._selection.cropped(grey), self._selection.scale)
 
     def _report(self, message: str) -> None:
         if self._strict:
             raise VideoError(message)
         warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _in_one_process(items: Generator[Item], name: str) -> Generator[Item]:
+    """Yield items; not in a forked process, which has neither the decoder's threads nor a place of its own in files."""
+    process = os.getpid()
+    with closing(items):
+        while True:
+            if os.getpid() != process:
+                raise VideoError(f"{name}: this loop was begun by another process; begin one in this process")
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            yield item
 
 
 def _batch(frames: list[Frame]) -> Batch:

@@ -34,12 +34,14 @@ def open_movie(
     ----------
     source : path, str or array-like
         A video file, an image, GIF or TIFF stack (each page a frame), a folder of images (in natural order, f2 before
-        f10; hidden files ignored), a ``.npy`` or ``.zarr`` file; an array of shape ``(n_frames, height, width[, 1, 3
-        or 4 channels])`` or ``(n_frames, n_pixels)``, time first, or anything with a shape that is sliced like one.
+        f10; hidden files ignored; where numbers in names leap, frames are missing), a ``.npy`` or ``.zarr`` file; an
+        array of shape ``(n_frames, height, width[, 1, 3 or 4 channels])`` or ``(n_frames, n_pixels)``, time first, or
+        anything with a shape that is sliced like one.
         Live, and read only once: a camera (``"camera:0"``, ``"/dev/video0"``; on Windows ``"camera:"`` and its name),
         a URL that PyAV opens (http, rtsp, ...), a named pipe. Colour images of more than 8 bit are read at 8 bit.
     rate : float, optional
-        Frames per second of images and arrays, which do not tell; without it their times are NaN.
+        Frames per second of images and arrays, which do not tell; without it their times are NaN. Animated images
+        (GIF, PNG, WebP) have times of their own, as videos have.
     rotate : bool
         Apply the orientation that a video or image is tagged with, so that frames are upright.
     strict : bool
@@ -77,18 +79,30 @@ def open_movie(
     found, first = _look(found)
     if isnan(first.time) and any(isinstance(mark, float) for mark in (wanted.first, wanted.end)):
         raise VideoError(f"{found.name}: has no times; give start and stop as numbers of frames, or the rate")
-    full = first.load().values.shape
+    grey = first.load()
+    full = grey.values.shape
     return Movie(
         found.name,
-        wanted.shape(full),
+        _shape(found.name, wanted, full),
         found.rate / wanted.stride if found.rate else None,
         wanted.count(found.n_frames, found.rate),
         found.live,
+        found.counted,
+        found.lazy,
+        grey.white,
+        grey.step,
         found.read,
         full,
         wanted,
         strict,
     )
+
+
+def _shape(name: str, wanted: Selection, full: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return wanted.shape(full)
+    except ValueError as error:
+        raise VideoError(f"{name}: {error}") from error
 
 
 def read_movie(source: Any, **options: Any) -> np.ndarray:
@@ -186,11 +200,16 @@ class _Once:
     """Reads on where looking at the first frame ended, and only once."""
 
     def __init__(self, name: str, seen: list[Item], items: Generator[Item]) -> None:
-        self._name, self._rest = name, [(seen, items)]
+        self._name, self._rest, self._process = name, [(seen, items)], os.getpid()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{self._name}: is live, and cannot be pickled; open it in the process that reads it")
 
     def __call__(self, start: Mark) -> Generator[Item]:
         if not self._rest:
             raise VideoError(f"{self._name}: is live and was read before; open it anew to read on")
+        if os.getpid() != self._process:
+            raise VideoError(f"{self._name}: is live and was opened by another process; open it in this process")
         seen, items = self._rest.pop()
         return _resume(seen, items)
 

@@ -42,6 +42,10 @@ class Grey(NamedTuple):
         Luminance per stored step.
     orientation : Orientation, optional
         What the file is tagged with.
+    white : float, optional
+        Luminance of white, where the format tells.
+    step : float
+        Luminance from one stored level to the next; 0 where they are not whole numbers.
     """
 
     values: np.ndarray
@@ -49,6 +53,8 @@ class Grey(NamedTuple):
     high: int | None = None
     gain: float = 1.0
     orientation: Orientation | None = None
+    white: float | None = None
+    step: float = 0.0
 
     def upright(self) -> Grey:
         """Return the same values, turned."""
@@ -70,15 +76,18 @@ class Shot(NamedTuple):
         When it is shown [s], or NaN where the source does not tell.
     load : callable
         Gives its grey values.
+    file : str
+        Name of its file, where the movie has more than one.
     """
 
     number: int
     time: float
     load: Callable[[], Grey]
+    file: str = ""
 
 
 Item = Shot | str | None
-"""A frame, None where time stamps tell of missing frames, or the reason why frames are damaged."""
+"""A frame, None where time stamps or numbers tell of missing frames, or the reason why frames are damaged."""
 
 Mark = int | float
 """Where in a movie: a number of frames (int) or a time (float) [s]."""
@@ -100,9 +109,13 @@ class Source(NamedTuple):
     rate : float or None
         Frames per second, where it tells.
     timed : bool
-        Whether its frames have times of their own: those of images and arrays have not.
+        Whether its frames have times of their own: those of arrays, and of images that do not move, have not.
     live : bool
         Whether it passes only once.
+    counted : bool
+        Whether its frames were counted, so that there cannot be more.
+    lazy : bool
+        Whether frames may be computed or fetched, chunk by chunk, each time that they are read.
     """
 
     name: str
@@ -111,3 +124,5 @@ class Source(NamedTuple):
     rate: float | None = None
     timed: bool = True
     live: bool = False
+    counted: bool = False
+    lazy: bool = False

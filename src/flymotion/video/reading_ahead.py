@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Generator
 from contextlib import closing
@@ -19,19 +20,28 @@ _FAREWELL = 2.0  # how long to wait for a thread that is still in the decoder: a
 def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
     """Yield the items of a generator, up to ``n`` of them fetched ahead; in their order, and with its errors.
 
-    The generator runs and is closed on a thread of its own, which ends when this one does.
+    The generator runs and is closed on a thread of its own, which ends when this one does. A forked process does not
+    inherit the thread.
+
+    Raises
+    ------
+    RuntimeError
+        In a forked process that goes on with what its parent began.
 
     Examples
     --------
     >>> list(ahead(number for number in range(3)))
     [0, 1, 2]
     """
+    process = os.getpid()
     queue: Queue[tuple[Any, BaseException | None]] = Queue(n)
     unwanted = threading.Event()
     reader = threading.Thread(target=_fetch, args=(items, queue, unwanted), name="flymotion-reader", daemon=True)
     reader.start()
     try:
         while True:
+            if os.getpid() != process:
+                raise RuntimeError("this loop over frames was begun by another process; begin one in this process")
             item, error = queue.get()
             if error is not None:
                 if isinstance(error, StopIteration):
@@ -39,9 +49,14 @@ def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
                 raise error
             yield item
     finally:
-        unwanted.set()
-        _emptied(queue)
-        reader.join(_FAREWELL)
+        if os.getpid() == process:  # else thread and queue are the parent's, and the queue's lock may be held for ever
+            _dismiss(reader, queue, unwanted)
+
+
+def _dismiss(reader: threading.Thread, queue: Queue, unwanted: threading.Event) -> None:
+    unwanted.set()
+    _emptied(queue)
+    reader.join(_FAREWELL)
 
 
 def _fetch(items: Generator[Any], queue: Queue, unwanted: threading.Event) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from flymotion.detecting import Detection
-from flymotion.detecting.overlay.colours import RoundScale, hues
+from flymotion.detecting.overlay.colours import Levels, RoundScale, hues
 from flymotion.detecting.overlay.marks import add_inset, add_name, add_wheel, grey, paint_arrows, tinted
 from flymotion.field.outputs import Field, mean_velocity, preferred_directions
 from flymotion.video.luminance import area_averages
@@ -37,6 +38,9 @@ FIRM = 0.2
 SLOWEST = 0.08
 """Least length of an arrow, relative to the scale's."""
 
+LEAST_SPEED = 0.05
+"""Least end of the scale of arrows [pixels per frame]."""
+
 LEAST_SHIFT = 0.5
 """Least translation that the inset's arrow may end at its rim for [pixels per frame]."""
 
@@ -58,6 +62,10 @@ class Overlay:
         responses of each detector. Responses are shown as their square roots, relative to a scale that follows them.
     angles : ndarray, shape (n_directions,)
         Preferred directions [deg].
+    white : float, optional
+        What is shown as white, black being 0; None: the range of the frames so far is shown.
+    floor : callable, optional
+        From noise [grey levels] to the responses of each direction that may be noise, :meth:`MotionField.floor`.
 
     Raises
     ------
@@ -65,25 +73,33 @@ class Overlay:
         An unknown mode.
     """
 
-    def __init__(self, mode: str, angles: np.ndarray) -> None:
+    def __init__(
+        self,
+        mode: str,
+        angles: np.ndarray,
+        white: float | None = 255.0,
+        floor: Callable[[float], np.ndarray] = lambda noise: np.zeros(1),
+    ) -> None:
         if mode not in MODES:
             raise ValueError(f"overlay is {mode!r}; expected one of {', '.join(MODES)}")
         self.mode = mode
         self.angles = angles
-        self.speeds = RoundScale()
+        self.levels = Levels(white)
+        self.floor = floor
+        self.speeds = RoundScale(least=LEAST_SPEED)
         self.strengths = RoundScale()
         self.shifts = RoundScale()
 
     def draw(self, detection: Detection) -> np.ndarray:
         """Return a frame with its motion drawn in, shape (height, width, 3), uint8."""
         draw = {"arrows": self._arrows, "wheel": self._wheel, "directions": self._panels}[self.mode]
-        image = draw(detection.image, detection.field)
+        image = draw(self.levels.shown(detection.image), detection.field, self.floor(detection.noise))
         if math.isfinite(detection.motion.x):
             self.shifts.update([math.hypot(detection.motion.x, detection.motion.y)])
         add_inset(image, None if detection.cut else detection.motion, max(self.shifts.end, LEAST_SHIFT))
         return np.asarray(image)
 
-    def _arrows(self, frame: np.ndarray, field: Field | None) -> Image:
+    def _arrows(self, frame: np.ndarray, field: Field | None, floor: np.ndarray) -> Image:
         height, width = frame.shape
         over, step = 2 if height < SMALL else 1, max(LEAST_STEP, height // ROWS)
         image = grey(frame)
@@ -108,16 +124,16 @@ class Overlay:
         arrows *= np.minimum(1, 1.25 / np.maximum(np.hypot(*arrows.T), 1e-9))[:, None]
         paint_arrows(Draw(image), middles, LONGEST * over * step * arrows, over * step)
 
-    def _wheel(self, frame: np.ndarray, field: Field | None) -> Image:
+    def _wheel(self, frame: np.ndarray, field: Field | None, floor: np.ndarray) -> Image:
         image = grey(frame)
         if field is not None:
             side, cell = _cells(image, field, FINE)
-            angles, strength = preferred_directions(_responses(field, side), self.angles)
-            image = tinted(image, hues(angles), self._opacity(strength), cell)
+            angles, strength = preferred_directions(_responses(field, side, floor), self.angles)
+            image = tinted(image, hues(angles), self._opacity(strength, floor), cell)
         add_wheel(image, 0.0, 0.0)
         return image
 
-    def _panels(self, frame: np.ndarray, field: Field | None) -> Image:
+    def _panels(self, frame: np.ndarray, field: Field | None, floor: np.ndarray) -> Image:
         from PIL import Image
 
         (height, width), k = frame.shape, len(self.angles)
@@ -127,22 +143,24 @@ class Overlay:
         opacities, cell = np.zeros((k, 0, 0)), (1.0, 1.0)
         if field is not None:
             side, cell = _cells(small, field, min(FINE, size[1]))
-            opacities = self._opacity(_responses(field, side))
+            opacities = self._opacity(_responses(field, side, floor), floor)
         for i, (angle, opacity) in enumerate(zip(self.angles, opacities, strict=True)):
             panel = tinted(small.copy(), hues(angle), opacity, cell) if opacity.size else small.copy()
             add_name(panel, angle)
             whole.paste(panel, (i % n_columns * size[0], i // n_columns * size[1]))
         return whole
 
-    def _opacity(self, strength: np.ndarray) -> np.ndarray:
+    def _opacity(self, strength: np.ndarray, floor: np.ndarray) -> np.ndarray:
         strength = np.sqrt(strength)
-        end = self.strengths.update(strength[..., ::3, ::3])
+        end = max(self.strengths.update(strength[..., ::3, ::3]), 2 * math.sqrt(floor.max()))
         return np.clip(strength / (end or 1), 0, 1)
 
 
-def _responses(field: Field, side: int) -> np.ndarray:
+def _responses(field: Field, side: int, floor: np.ndarray) -> np.ndarray:
+    """Return responses over cells, 0 where they may be noise."""
     assert field.directions is not None
-    return area_averages(field.directions, side)
+    responses = area_averages(field.directions, side)
+    return np.where(responses > floor[:, None, None], responses, np.float32(0))
 
 
 def _shape(field: Field) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ class OverlayVideo:
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting, mode: str = "arrows") -> None:
         self.path = Path(path)
         self._interrupted = detecting.when_interrupted(self.path)
-        self._overlay = Overlay(mode, detecting.angles)
+        self._overlay = Overlay(mode, detecting.angles, detecting.movie.white, detecting.field.floor)
         self._rate = detecting.movie.rate or RATE
         self._shape = tuple(side + side % 2 for side in detecting.movie.shape)
         self._first = math.nan
