@@ -14,6 +14,7 @@ from flymotion.learner.video_vision import VideoVision
 from flymotion.models.packing import Given
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.similarity.samples import check_forgetting
 from flymotion.world.conventions import as_generator
 
 __all__ = ["VISIONS", "first_state", "follow", "parameters"]
@@ -101,8 +102,7 @@ def _check(learner: Any) -> None:
             raise ValueError(f"{name} is {value!r}; expected a whole number of {least} or more")
     if learner.feature is not None:
         check_feature(learner.feature)
-    if not 0 < learner.forgetting <= 1:
-        raise ValueError(f"forgetting is {learner.forgetting!r}; expected a factor in (0, 1]")
+    check_forgetting(learner.forgetting)
     for name in ("regularization", "half_saturation"):
         if not getattr(learner, name) >= 0:
             raise ValueError(f"{name} is {getattr(learner, name)!r}; expected 0 or more")

@@ -15,7 +15,7 @@ from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_i
 from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import OuterProducts, unpack_samples
 from flymotion.similarity.initialisation import warm_start, warm_up_length
-from flymotion.similarity.samples import check_counts, check_filters, check_samples, generators_of
+from flymotion.similarity.samples import check_counts, check_filters, check_forgetting, check_samples, generators_of
 from flymotion.similarity.state import State
 from flymotion.similarity.vectors import Vectors, in_float64_if_needed, to_numpy
 
@@ -161,8 +161,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_counts(n_components=self.n_components, n_passes=self.n_passes, max_sweeps=self.max_sweeps)
         if self.warm_up is not None:
             check_counts(warm_up=self.warm_up)
-        if not 0 < self.forgetting <= 1:
-            raise ValueError(f"forgetting is {self.forgetting!r}; expected a factor in (0, 1]")
+        check_forgetting(self.forgetting)
         if not 0 < self.init_strength < math.inf:
             raise ValueError(f"init_strength is {self.init_strength!r}; expected a positive number")
 
@@ -304,9 +303,7 @@ class OnlineNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # -- kept ----------------------------------------------------------------------------------------------------
 
     def pack(self) -> Packed:
-        """Return all that learning goes on from, as :meth:`unpack` takes it.
-
-        Tensors of other libraries become numpy arrays, and the network goes on with such.
+        """Return all that learning goes on from, as :meth:`unpack` takes it; tensors become numpy arrays.
 
         Raises
         ------

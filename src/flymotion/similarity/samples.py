@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "blocks",
     "check_counts",
     "check_filters",
+    "check_forgetting",
     "check_samples",
     "energies",
     "generators_of",
@@ -43,6 +45,12 @@ def check_counts(**counts: Any) -> None:
     for name, value in counts.items():
         if not (isinstance(value, (int, np.integer)) and value > 0):
             raise ValueError(f"{name} is {value!r}; expected a positive whole number")
+
+
+def check_forgetting(forgetting: Any) -> None:
+    """Raise a ValueError unless the past counts less by a factor above 0 and up to 1 with every sample."""
+    if not (isinstance(forgetting, Real) and 0 < forgetting <= 1):
+        raise ValueError(f"forgetting is {forgetting!r}; expected a factor in (0, 1]")
 
 
 def check_filters(init: Any, shape: tuple[int, int]) -> None:

@@ -126,6 +126,8 @@ class State:
         dtype = given.number("dtype", str, among=map(str, UNEXPLAINED))
         S, R = np.ascontiguousarray(S), np.ascontiguousarray(R)  # as they are made; others would be compiled for
         active = given.array("active", shape[0], types=["int64"], least=0, optional=True)
+        if active is not None and (active > 1).any():
+            raise given.wrong("active", f"{active.max()} somewhere", "0 or 1 of each unit")
         known = np.diag(R) > 0 if active is None else active > 0  # the first files did not have it
         state = cls(S, R, array_namespace(S), np.dtype(dtype), known)
         if not (state.wide or np.isfinite(state.work).all()):
