@@ -49,7 +49,7 @@ def check_counts(**counts: Any) -> None:
 
 def check_forgetting(forgetting: Any) -> None:
     """Raise a ValueError unless the past counts less by a factor above 0 and up to 1 with every sample."""
-    if not (isinstance(forgetting, Real) and 0 < forgetting <= 1):
+    if not (isinstance(forgetting, Real) and 0 < float(forgetting) <= 1):
         raise ValueError(f"forgetting is {forgetting!r}; expected a factor in (0, 1]")
 
 
