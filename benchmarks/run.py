@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.writing import check, whole
+from flymotion.writing import WriteError, check, whole
 
 Row = dict[str, Any]
 
@@ -326,7 +326,10 @@ def main() -> None:
     if unknown := set(arguments.names) - set(BENCHMARKS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
     if arguments.json:
-        check(arguments.json)  # before minutes of work
+        try:
+            check(arguments.json)  # before minutes of work
+        except WriteError as error:
+            parser.error(str(error))
     rows = []
     for name in arguments.names or BENCHMARKS:
         for result in BENCHMARKS[name]():

@@ -3,6 +3,7 @@
 import csv
 import gc
 import os
+import signal
 import threading
 from fractions import Fraction
 from functools import partial
@@ -21,12 +22,14 @@ from sklearn.datasets import load_sample_image
 from flymotion import MotionLearner, learn
 from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, detection, fields, read_trace
 from flymotion.detecting.fields import MOST_BYTES
+from flymotion.detecting.overlay import OverlayVideo
 from flymotion.detecting.trace import draw_trace
 from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
 from flymotion.learner import probing, saving
 from flymotion.video import VideoError, open_movie
 from flymotion.video.viewing import view
+from flymotion.writing import whole_files
 
 SIZE = (64, 96)
 
@@ -377,6 +380,25 @@ def test_ctrl_c_leaves_what_there_is_and_an_error_nothing(make_moving, tmp_path,
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == [place.name if live else "unfinished"]
     assert found.when_interrupted(place).exists()
+
+
+@pytest.mark.parametrize("kind", ["table", "video", *SINKS])
+def test_ctrl_c_while_a_file_is_opened_waits_until_it_is(make_moving, tmp_path, kind, monkeypatch):
+    pytest.importorskip("zarr")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    place = tmp_path / f"x.{kind}"
+    sink = {"table": MotionTable, "video": OverlayVideo, **SINKS}[kind](place, detect(np.stack(make_moving(4))))
+    check = whole_files.check
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        return check(*arguments, **options)
+
+    monkeypatch.setattr(whole_files, "check", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sink.__enter__()
+    signal.signal(signal.SIGINT, before)
+    assert os.listdir(tmp_path) in (["unfinished"], [])
 
 
 def test_frames_that_are_too_small_are_told_in_words():

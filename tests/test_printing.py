@@ -4,6 +4,7 @@ import ast
 import errno
 import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,28 @@ def test_progress_shows_brackets(monkeypatch):
         progress(2, 2)
     assert "[bold].mp4" in shown.getvalue() or "fly [dQw4w9WgXcQ].mp4" in shown.getvalue()
     assert "fly [dQw4w9WgXcQ].mp4" in shown.getvalue()
+
+
+class Thrown:
+    """Whose end is interrupted, where Python cannot raise."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_what_cannot_be_raised_is_raised_at_the_next_look():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with ending.Interrupts() as interrupts:
+        interrupts.look()
+        thrown = Thrown()
+        del thrown
+        assert interrupts.due
+        with interrupts.deferred():
+            interrupts.look()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.look()
+        interrupts.look()  # once is enough
+    signal.signal(signal.SIGINT, before)
 
 
 def test_every_command_is_here():

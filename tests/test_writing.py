@@ -41,6 +41,8 @@ def test_faults_are_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match=r"file/a\.txt: cannot be written \(.+\)"):
         check(tmp_path / "file" / "a.txt")
+    with pytest.raises(WriteError, match=r"cannot be written \(Not a directory\)"), results(tmp_path / "file"):
+        pass
     with pytest.raises(WriteError, match="is read from"):
         check(tmp_path / "file", sources=[tmp_path / "." / "file"])
     with pytest.raises(WriteError, match="is a folder"), whole(tmp_path) as place:

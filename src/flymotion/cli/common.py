@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from flymotion.cli.ending import complain, in_one_line, printing, say
+from flymotion.cli.ending import Interrupts, complain, in_one_line, printing, say
 
 __all__ = ["figure", "one_line_errors", "out_option", "plain_warnings", "progress_bar", "rate_option", "table", "width"]
 
@@ -76,6 +76,7 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    context = click.get_current_context(silent=True)
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
@@ -83,6 +84,8 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
 
         def advance(done: int, total: int | None, what: str | None = None) -> None:
             bar.update(task, completed=done, total=total, description=what or title)
+            if context is not None and isinstance(context.obj, Interrupts):
+                context.obj.look()
 
         yield advance
 

@@ -79,12 +79,14 @@ class Program(click.Group):
 class Interrupts:
     """Ctrl-C and SIGTERM: a KeyboardInterrupt at once, or only ``due`` while they are deferred; the second one at once.
 
-    Where the program was started with one of them ignored, as in the background, it stays so.
+    Where the program was started with one of them ignored, as in the background, it stays so. Where Python cannot
+    raise, as in a callback of the compiler, nothing is printed, and whoever calls :meth:`look` next raises.
     """
 
     def __init__(self) -> None:
         self.due = False
         self._deferred = False
+        self._raised = True
         self._number = int(signal.SIGINT)
 
     @property
@@ -101,8 +103,15 @@ class Interrupts:
         finally:
             self._deferred = False
 
+    def look(self) -> None:
+        """Raise what could not be raised when it came."""
+        if self.due and not self._raised and not self._deferred:
+            self._raised = True
+            raise KeyboardInterrupt
+
     def __enter__(self) -> Self:
         """Begin."""
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         ours = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
         heard = [number for number in ours if signal.getsignal(number) not in (signal.SIG_IGN, None)]
         self._before = {number: signal.signal(number, self._come) for number in heard}
@@ -112,6 +121,7 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End."""
+        sys.unraisablehook = self._hook
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -119,6 +129,12 @@ class Interrupts:
         second, self.due, self._number = self.due, True, number
         if second or not self._deferred:
             raise KeyboardInterrupt
+
+    def _unraisable(self, what: Any) -> None:
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            self._raised = False
+        else:
+            self._hook(what)
 
 
 def _unprintable(error: OSError) -> SystemExit:

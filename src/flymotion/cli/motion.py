@@ -79,6 +79,7 @@ def detect(interrupts: Interrupts, source: str, out: Path, overlay: str, fields:
         seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
+            run.discard()
             raise KeyboardInterrupt
         places = {path.name: path for path in run.keep(unfinished=interrupts.due and not found.movie.live)}
     _summarise(found.movie, trace, seconds)

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from flymotion.detecting.detection import Detecting, Detection
-from flymotion.writing import in_words, whole
+from flymotion.writing import in_words, undisturbed, whole
 
 __all__ = ["SINKS", "NpzFields", "ZarrFields"]
 
@@ -58,19 +58,20 @@ class ZarrFields:
     def __enter__(self) -> Self:
         """Make the group, with everything but what comes pair by pair."""
         with ExitStack() as stack:
-            self._place = stack.enter_context(
-                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
-            )
-            group = self._zarr.open_group(str(self._place), mode="w", **self._format)
-            group.attrs.update(
-                angles=self._detecting.angles.tolist(), scale=self._detecting.scale, coordinates="time_s frame"
-            )
-            for name, values in _coordinates(self._detecting).items():
-                self._array(name, (name,), values.shape, values.dtype.str)[...] = values
-            self._arrays = {
-                name: self._array(name, ("pair", *dimensions), (0, *shape), dtype)
-                for name, dimensions, shape, dtype in _layout(self._detecting)
-            }
+            with undisturbed():
+                self._place = stack.enter_context(
+                    whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+                )
+                group = self._zarr.open_group(str(self._place), mode="w", **self._format)
+                group.attrs.update(
+                    angles=self._detecting.angles.tolist(), scale=self._detecting.scale, coordinates="time_s frame"
+                )
+                for name, values in _coordinates(self._detecting).items():
+                    self._array(name, (name,), values.shape, values.dtype.str)[...] = values
+                self._arrays = {
+                    name: self._array(name, ("pair", *dimensions), (0, *shape), dtype)
+                    for name, dimensions, shape, dtype in _layout(self._detecting)
+                }
             self._stack = stack.pop_all()
         return self
 
@@ -136,9 +137,10 @@ class NpzFields:
     def __enter__(self) -> Self:
         """Check that the file can be written."""
         with ExitStack() as stack:
-            self._place = stack.enter_context(
-                whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
-            )
+            with undisturbed():
+                self._place = stack.enter_context(
+                    whole(self.path, finish=self._finish, interrupted=self._detecting.when_interrupted(self.path))
+                )
             self._stack = stack.pop_all()
         return self
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.detecting.detection import Detecting, Detection
-from flymotion.writing import in_words, whole
+from flymotion.writing import in_words, undisturbed, whole
 
 __all__ = ["MotionTable", "Trace", "read_trace"]
 
@@ -54,10 +54,11 @@ class MotionTable:
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
         with ExitStack() as stack:
-            place = stack.enter_context(
-                whole(self.path, finish=lambda: self._file.close(), interrupted=self._interrupted)
-            )
-            self._file = place.open("w", newline="", encoding="utf-8")
+            with undisturbed():
+                place = stack.enter_context(
+                    whole(self.path, finish=lambda: self._file.close(), interrupted=self._interrupted)
+                )
+                self._file = place.open("w", newline="", encoding="utf-8")
             self._stack = stack.pop_all()
         self._writer = csv.writer(self._file)
         self._writer.writerow([*COLUMNS, *self._names])

@@ -11,6 +11,6 @@ is the end.
 """
 
 from flymotion.writing.runs import Results, results
-from flymotion.writing.whole_files import UNFINISHED, WriteError, check, in_words, whole
+from flymotion.writing.whole_files import UNFINISHED, WriteError, check, in_words, undisturbed, whole
 
-__all__ = ["UNFINISHED", "Results", "WriteError", "check", "in_words", "results", "whole"]
+__all__ = ["UNFINISHED", "Results", "WriteError", "check", "in_words", "results", "undisturbed", "whole"]

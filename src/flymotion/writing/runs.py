@@ -67,6 +67,11 @@ class Results:
                     shutil.move(path, beside)
         return places
 
+    def discard(self) -> None:
+        """Remove all that was made and is not in its place yet."""
+        for path in self.aside.iterdir():
+            remove(path)
+
 
 @contextmanager
 def results(

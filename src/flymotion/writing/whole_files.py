@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -143,7 +144,10 @@ def in_words(path: Path, *, meanwhile: bool = False) -> Iterator[None]:
     except OSError as error:
         if meanwhile and error.filename is not None and BEING_WRITTEN not in str(error.filename):
             raise
-        raise WriteError(f"{path}: cannot be written ({error.strerror or error})") from error
+        reason = error.strerror or error
+        if isinstance(error, FileExistsError):  # of making the folder
+            reason = os.strerror(errno.ENOTDIR)
+        raise WriteError(f"{path}: cannot be written ({reason})") from error
 
 
 def _into_place(place: Path, path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from flymotion.detecting import Detecting, Detection
 from flymotion.detecting.overlay.drawing import Overlay
-from flymotion.writing import in_words, whole
+from flymotion.writing import in_words, undisturbed, whole
 
 __all__ = ["OverlayVideo"]
 
@@ -64,13 +64,14 @@ class OverlayVideo:
         import av
 
         with ExitStack() as stack:
-            place = stack.enter_context(whole(self.path, finish=self._finish, interrupted=self._interrupted))
-            self._container = av.open(f"file:{place}", "w", format="mp4")
-            rate = Fraction(self._rate).limit_denominator(1001)
-            self._stream = self._container.add_stream("h264", rate=rate, options=QUALITY)
-            self._stream.height, self._stream.width = self._shape
-            self._stream.pix_fmt = "yuv420p"
-            self._stream.codec_context.time_base = TICK
+            with undisturbed():
+                place = stack.enter_context(whole(self.path, finish=self._finish, interrupted=self._interrupted))
+                self._container = av.open(f"file:{place}", "w", format="mp4")
+                rate = Fraction(self._rate).limit_denominator(1001)
+                self._stream = self._container.add_stream("h264", rate=rate, options=QUALITY)
+                self._stream.height, self._stream.width = self._shape
+                self._stream.pix_fmt = "yuv420p"
+                self._stream.codec_context.time_base = TICK
             self._stack = stack.pop_all()
         return self
 
