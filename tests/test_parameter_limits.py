@@ -66,7 +66,7 @@ MAKERS = {
     name: getattr(room, name)
     for room in (scenes, motions, eyes)
     for name in room.__all__
-    if name not in PROTOCOLS and callable(getattr(room, name)) and name != "as_eye"
+    if name not in PROTOCOLS and callable(getattr(room, name)) and name not in ("as_eye", "same_places")
 } | STIMULI
 
 

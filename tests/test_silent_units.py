@@ -82,7 +82,7 @@ ANSWERS = {
     "of_learner": lambda learner, pairs, movie, folder: of_learner(learner)(movie, 0.01),
     "its directions": lambda learner, pairs, movie, folder: of_learner(learner).directions,
     "tune": lambda learner, pairs, movie, folder: (
-        tune(of_learner(learner), drifting_grating, {"direction": [0, 90]}, dt=0.05, settle=0.1).response
+        tune(of_learner(learner), drifting_grating, {"direction": [0, 90]}, dt=0.05).response
     ),
     "a field": lambda learner, pairs, movie, folder: MotionField(learner.generators_).between(*movie[:2]).directions,
     "its opponents": lambda learner, pairs, movie, folder: (

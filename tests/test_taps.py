@@ -150,7 +150,7 @@ def test_taps_in_rows_and_columns_get_a_grid(make_detector, displacements):
 def test_the_mean_is_over_a_row_of_neighbours(correlator, n_positions, margin, direction):
     """As many as asked for, one a column, about the middle; with early vision six more are seen to either side."""
     stages = DivisiveNormalization() if margin else None
-    how = Setup(n_positions=n_positions, early_vision=stages, direction=direction)
+    how = Setup(n_positions=n_positions, early_vision=stages, preferred=direction)
     eye, positions = how.eye_of(correlator), correlator.positions(how.eye_of(correlator), direction)
     row = eye.positions[positions[how.averaged(correlator, len(positions))]]
     assert_allclose(np.diff(np.sort(row[:, 0])), HALF)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.detectors.detector import Detector, Taps
 from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
@@ -66,6 +67,8 @@ class FunctionDetector:
     unit: str = ""
     directions: tuple[float, ...] = ()
     name: str = ""
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         if not callable(self.function):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flymotion.brevity import in_brief
 from flymotion.writing.whole_files import (
     BEING_WRITTEN,
     UNFINISHED,
@@ -48,6 +49,8 @@ class Results:
     folder: Path
     aside: Path
     sources: tuple[Any, ...] = ()
+
+    __repr__ = in_brief
 
     def keep(self, *, unfinished: bool = False) -> list[Path]:
         """Move all that is complete into its place, or into the folder of what is unfinished; returns where it is.
