@@ -254,6 +254,16 @@ def another_parameter_that_was_learned_with_is_refused(estimator, make):
         other.transform(make())
 
 
+def numbers_of_numpy_do_for_parameters(estimator, make):
+    """Whole numbers and others as grids of parameters have them, or as were read from arrays."""
+    given = {k: v for k, v in estimator.get_params().items() if type(v) in (int, float)}
+    others = clone(estimator).set_params(**{k: np.array([v])[0] for k, v in given.items()})
+    expected = learned(estimator.fit(make()))
+    assert_same(learned(others.fit(make())), expected)
+    for call in calls_of(others, "fit", "fit_transform", "predict"):
+        getattr(others, call)(make())
+
+
 def any_other_parameter_may_change(estimator, make):
     for name in set(estimator.get_params()) - LEARNED_WITH:
         other = clone(estimator).fit(make())
@@ -272,6 +282,7 @@ ANY = [
     of_longer_floats_float64_is_made,
     samples_too_large_are_refused_before_any_change,
     another_parameter_that_was_learned_with_is_refused,
+    numbers_of_numpy_do_for_parameters,
     any_other_parameter_may_change,
     what_is_handed_in_is_left_as_it_was,
     outputs_are_in_memory_of_their_own,

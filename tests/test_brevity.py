@@ -40,6 +40,7 @@ MUCH = {
     "arrays by name": {f"name {i}": np.zeros(40) for i in range(100)},
     "a long tuple": tuple(np.linspace(0, 1, 500)),
     "labelled": xr.Dataset({"response": ("time", np.zeros(500))}),
+    "a labelled number": xr.DataArray(np.float64(0.5), coords={"name": "a" * 400}),
     "pairs": FramePairs(np.zeros((400, 30, 40)), np.zeros((400, 30, 40))),
 }
 

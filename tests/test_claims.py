@@ -1,9 +1,11 @@
 """Each group of claims, at a small size, holds; and how claims are declared, run, written and asked for."""
 
 import json
+import signal
 from dataclasses import fields
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 
@@ -256,6 +258,21 @@ def test_cores_give_the_same_in_the_same_order():
     for a, b in zip(parallel, here, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-13)
     assert len(finished) == 3
+
+
+def test_an_interrupt_waits_until_there_are_processes_to_end(monkeypatch):
+    """Amid their start it would leave some that nobody ends, or wait for ever."""
+    start = joblib.Parallel.__call__
+
+    def interrupted(self, work):
+        signal.raise_signal(signal.SIGINT)
+        return start(self, work)
+
+    monkeypatch.setattr(joblib.Parallel, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(on_cores(2)([partial(pow, 2, k) for k in range(200)]))
+    monkeypatch.undo()
+    assert list(on_cores(2)([partial(pow, 2, k) for k in range(3)])) == [1, 2, 4]
 
 
 # -- worlds ------------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from kept_models import MODELS, frames, plain, street, video
 from PIL import Image
 from test_first_format import FOLDER
 
-from flymotion import MotionLearner
+from flymotion import Hexagon, MotionLearner, Sphere
 from flymotion.cli import main
+from flymotion.frames import FramePairs
 from flymotion.learner import save
 
 
@@ -106,6 +107,17 @@ def test_names_that_would_do_something_to_a_terminal_do_not(run, tmp_path):
     status, out, _ = run(save(learner, tmp_path / "model"))
     assert status == 0
     assert "?bell" in out or "?[2J" in out
+
+
+@pytest.mark.parametrize("eye", [Hexagon(1), Sphere.evenly(7)], ids=["hexagon", "sphere"])
+def test_detectors_of_unknown_motions_are_shown(run, tmp_path, eye):
+    x = frames(60, (7,))
+    learner = MotionLearner(2, warm_up=20).fit(FramePairs(x[:-1], x[1:], eye=eye))
+    status, out, err = run(save(learner, tmp_path / "model"), "--out", tmp_path / "drawn.png")
+    assert (status, err) == (0, "")
+    assert "detector 2" in out and "right on" not in out
+    with Image.open(tmp_path / "drawn.png") as drawn:
+        assert drawn.size[0] > 100
 
 
 def test_other_files_are_refused_in_one_line(run, tmp_path):

@@ -239,7 +239,7 @@ def test_detectors_that_are_not_for_the_motions_shown_warn():
     scene = ExponentialNoise(3.0, ndim=2, period=256.0, random_state=0)
     pairs = sample_pairs(scene, Grid(4, 4, 0.8), Translation(0.3), 5000, 0)
     elsewhere = FramePairs(pairs.before, pairs.after[::-1].copy(), pairs.motion, pairs.names)
-    with pytest.warns(UserWarning, match=r"the detectors \(.*\) tell \d\d% of single pairs right, by chance 25%: more"):
+    with pytest.warns(UserWarning, match=r"the detectors \(.*\) tell \d\d% of single pairs right, by chance 25%"):
         learner = MotionLearner(4, random_state=0).fit(elsewhere)
     assert learner.direction_accuracy_ < 0.5
     assert len(learner.labels_) == 4  # said once

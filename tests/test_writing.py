@@ -177,3 +177,17 @@ def test_a_run_that_is_killed_leaves_the_folder_to_the_next(tmp_path):
     with results(tmp_path) as run:
         (run.aside / "a").write_text("whole")
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_what_was_not_begun_when_it_was_interrupted_is_not_kept(tmp_path):
+    with pytest.raises(KeyboardInterrupt), whole(tmp_path / "a.mp4", interrupted=tmp_path / "unfinished" / "a.mp4"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_too_long_is_named(tmp_path):
+    with (
+        pytest.raises(WriteError, match=r"xxx: cannot be written \(File name too long\)"),
+        whole(tmp_path / ("x" * 300)),
+    ):
+        pass

@@ -34,6 +34,8 @@ def _part(value: Any) -> str:
     """Return the repr of what is short; of an array its kind and shape, of other things how many, or what they are."""
     if getattr(value, "ndim", 0) and hasattr(value, "dtype") and value.size > SHORT:
         return f"{value.dtype}{tuple(value.shape)}"
+    if getattr(value, "ndim", 1) == 0 and hasattr(value, "item"):
+        return repr(value.item())
     if isinstance(value, tuple | list | dict | set | frozenset) and len(value) > LONGEST // 3:
         return f"{type(value).__name__} of {len(value)}"
     shown = repr(value)

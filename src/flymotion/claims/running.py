@@ -7,12 +7,15 @@ no arguments. What comes back has the same names, and the results of a list stac
 from __future__ import annotations
 
 import signal
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
+
+from flymotion.writing import undisturbed
 
 __all__ = ["Found", "Work", "each_seed", "finished", "in_turn", "names", "on_cores", "run", "stack"]
 
@@ -103,16 +106,19 @@ def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
 
     def each(work: Sequence[Callable[[], Any]]) -> Iterator[Any]:
         n_processes = min(n_jobs, len(work)) or 1
-        complete = False
+        results, complete = None, False
         try:
-            with parallel_config("loky", inner_max_num_threads=1), _deaf():
+            with undisturbed(), parallel_config("loky", inner_max_num_threads=1), _deaf():
                 results = Parallel(n_processes, return_as="generator")(delayed(piece)() for piece in work)
             for result in results:
                 done()
                 yield result
             complete = True
         finally:
-            if n_processes > 1 and not complete:
+            if results is not None and n_processes > 1 and not complete:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that work is left, which is known
+                    results.close()  # hands out no more, so that none is waited for
                 get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
     return each

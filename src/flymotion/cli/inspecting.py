@@ -83,8 +83,8 @@ def inspect(model: Path, out: Path | None) -> None:
         shown = _filters(what)
         if shown is not None:
             _tell(shown)
-        if isinstance(what, MotionLearner) and what.__sklearn_is_fitted__() and what.n_components > 1:
-            say(_scored(what))  # chance is always right of a single one
+        if isinstance(what, MotionLearner) and _has_score(what):
+            say(_scored(what))
         if out is not None:
             _draw(shown, out, model)
             say(out)
@@ -140,6 +140,12 @@ def _watched(learner: MotionLearner) -> Iterator[str]:
         yield f"no detectors yet: {state.vision.so_far}"
 
 
+def _has_score(learner: MotionLearner) -> bool:
+    """Say whether it is known how well motions are told apart; of a single detector, chance is always right."""
+    state = learner.state_
+    return state is not None and state.is_ready and state.tells_motions and learner.n_components > 1
+
+
 def _scored(learner: MotionLearner) -> str:
     translations = learner.state_ is not None and learner.state_.tells_directions
     held_out = any(video.n_held_out for video in learner.watched_)
@@ -167,14 +173,18 @@ def _filters(what: Any) -> Shown | None:
     if hasattr(what, "feature_shape_"):
         return _of_network(what)
     if hasattr(what, "matrix_"):
-        return Shown(["whitening"], {}, matrices=what.matrix_[None])
+        return Shown(["whitening"], {}, what.matrix_[None], "weights", matrices=what.matrix_[None])
     return None
 
 
 def _of_learner(learner: MotionLearner) -> Shown:
     found = _of_generators(learner.generators_, "detector")
     columns: dict[str, Sequence[float | None]] = dict(found.columns)
-    if learner.state_ is not None and learner.state_.tells_directions:
+    state = learner.state_
+    assert state is not None
+    if not state.tells_motions:
+        return found
+    if state.tells_directions:
         columns["direction [deg]"] = learner.directions_.tolist()
         gain = "gain [1/(px/frame)]"
     else:

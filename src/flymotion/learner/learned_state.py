@@ -33,6 +33,9 @@ SILENT = "silent"
 ACCURATE, ENOUGH = 0.7, 5000
 """Share of single patches right below which the user is warned, and pairs of patches from which on good is expected."""
 
+OBLIQUE = 15.0
+"""Angle between a detector's motion and the nearest of those shown from which on the user is warned [deg]."""
+
 
 class Meaning(NamedTuple):
     """What the outputs mean.
@@ -266,7 +269,11 @@ class LearnedState:
             Nothing to find it out with: no known motion, and frames of which shifts cannot be made.
         """
         if self._meaning is None:
-            self._check_probes()
+            if not self.tells_motions:
+                raise ValueError(
+                    f"what detectors of {self.vision.patch_eye} mean is not known: shifts are made of the frames of "
+                    "lines and grids alone; expected pairs of frames that know their motion"
+                )
             known = probes(self.seen, self.vision.patch_shape, self.seed)
             assert known.motion is not None
             probe = read_out(known, self.network.transform(self.features(known)))
@@ -277,13 +284,11 @@ class LearnedState:
                 self._warn_of_doubt(known.motion)
         return self._meaning
 
-    def _check_probes(self) -> None:
+    @property
+    def tells_motions(self) -> bool:
+        """Whether it can be found out what outputs mean: by known motion, or shifts of frames of lines and grids."""
         eye = self.vision.patch_eye
-        if self.seen.known is None and eye is not None and len(eye.shape) != eye.positions.shape[1]:
-            raise ValueError(
-                f"what detectors of {eye} mean is not known: shifts are made of the frames of lines and grids alone; "
-                "expected pairs of frames that know their motion"
-            )
+        return self.seen.known is not None or eye is None or len(eye.shape) == eye.positions.shape[1]
 
     def _warn_of_doubt(self, motion: np.ndarray) -> None:
         """Warn of silent units; and, where there is one unit a motion shown, if these are not those motions."""
@@ -295,11 +300,14 @@ class LearnedState:
             for name, along in zip(names, (axis, -axis), strict=True)
             if (along > 0.7).any()
         ]
-        wrong = len(shown) == len(labels) > 1 and (sorted(labels) != sorted(shown) or accuracy < ACCURATE)
-        if wrong and self.n_patches >= ENOUGH:
+        off = np.degrees(np.arccos(np.minimum(np.abs(self.meaning.probe.ways).max(axis=1), 1.0)))
+        off = float(np.max(off, initial=0.0, where=np.isfinite(off)))
+        wrong = sorted(labels) != sorted(shown) or accuracy < ACCURATE or off > OBLIQUE
+        if wrong and len(shown) == len(labels) > 1 and self.n_patches >= ENOUGH:
             warn(
                 f"the detectors ({', '.join(labels)}) tell {accuracy:.0%} of single pairs right, by chance "
-                f"{1 / len(labels):.0%}: more pairs, more scenes at once, or feature='antisymmetric' may help",
+                f"{1 / len(labels):.0%}, and are up to {off:.0f} deg off the motions shown: more pairs, more scenes at "
+                "once, or feature='antisymmetric' may help",
                 stacklevel=4,
             )
         elif SILENT in labels:

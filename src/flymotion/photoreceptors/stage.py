@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,7 +43,7 @@ def check_unchanged(estimator: Any, **learned: Any) -> None:
     """
     for name, value in learned.items():
         given = getattr(estimator, name)
-        if given is not value and not (isinstance(given, str | int | float | tuple) and given == value):
+        if given is not value and not (isinstance(given, str | Real | tuple) and given == value):
             raise ValueError(
                 f"{name} is {given!r}, but this {type(estimator).__name__} has learned with {value!r}; "
                 "set it back, or call fit to learn anew"

@@ -70,7 +70,7 @@ def verbatim(name: str) -> str:
 def save_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, source: str = "") -> None:
     """Write a figure as PNG, whole or not at all; ``source`` says in the file what it was made by."""
     with whole(path) as place:
-        figure.savefig(place, dpi=dpi, metadata={"Source": source} if source else None)
+        figure.savefig(place, format="png", dpi=dpi, metadata={"Source": source} if source else None)
 
 
 def symmetric_limit(weights: Any) -> float:

@@ -43,7 +43,7 @@ BLOCK_FEATURES = 2**17
 def check_counts(**counts: Any) -> None:
     """Raise a ValueError unless parameters, given by name, are positive whole numbers."""
     for name, value in counts.items():
-        if not (isinstance(value, (int, np.integer)) and value > 0):
+        if not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0):
             raise ValueError(f"{name} is {value!r}; expected a positive whole number")
 
 

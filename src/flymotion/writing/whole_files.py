@@ -109,7 +109,9 @@ def whole(
     ['table.csv']
     """
     path = Path(path)
-    check(path, sources=sources, folder=path.is_dir())  # whether a folder is to come is not known yet
+    with in_words(path):
+        is_folder = path.is_dir()
+    check(path, sources=sources, folder=is_folder)  # whether a folder is to come is not known yet
     place = _beside(_real(path))
     try:
         with in_words(path, meanwhile=True):
@@ -118,6 +120,7 @@ def whole(
             except KeyboardInterrupt:
                 if interrupted is not None:
                     finish()
+                if interrupted is not None and place.exists():  # a video begins with its first frame
                     _into_place(place, check(interrupted, sources=sources, folder=place.is_dir()))
                 raise
             finish()
