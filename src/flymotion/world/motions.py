@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.world.conventions import HUGE, check_ndim, unit_vector
 
 __all__ = ["CARDINAL", "Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"]
@@ -75,7 +76,9 @@ class Motion:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        flows, ways, sizes = (np.array(getattr(self, name), dtype=float) for name in ("flows", "ways", "sizes"))
+        flows, ways, sizes = (
+            np.array(unmasked(getattr(self, name), name, float)) for name in ("flows", "ways", "sizes")
+        )
         if flows.ndim != 3 or flows.shape[2] != flows.shape[1] + 1 or len(flows) != len(self.names):
             raise ValueError(f"{len(self.names)} names and flows of {flows.shape}; expected (n, ndim, ndim + 1)")
         if len(ways) == 0:
@@ -121,7 +124,7 @@ class Motion:
 
         Content at p is at ``A p + b`` after the step.
         """
-        generator = np.tensordot(np.asarray(steps, dtype=float), self.flows, axes=1)
+        generator = np.tensordot(unmasked(steps, "steps", float), self.flows, axes=1)
         if not self.flows[..., :-1].any():  # exactly, and cheap
             generator[..., :-1] += np.eye(self.ndim)
             return generator
@@ -142,6 +145,7 @@ class Motion:
         ndarray, shape (n_parameters, n_pixels, ndim)
             Per frame; on the sphere tangent to it [rad].
         """
+        positions, depth = unmasked(positions, "positions"), unmasked(depth, "depth")
         linear, constant = positions @ self.flows[..., :-1].swapaxes(1, 2), self.flows[:, None, :, -1]
         if self.ndim < 3:
             return linear + constant
@@ -155,7 +159,7 @@ class Motion:
 
     def called(self, way: Any) -> str:
         """Name a direction in parameter space, shape (n_parameters,), by its largest part."""
-        parts = np.asarray(way, dtype=float)
+        parts = unmasked(way, "way", float)
         which = int(np.argmax(np.abs(parts)))
         return self.names[which][int(parts[which] < 0)]
 
@@ -205,7 +209,7 @@ class Translation(Motion):
         self, max_shift: float, min_shift: float = 0.0, angles: Sequence[float] = CARDINAL, ndim: int = 2
     ) -> None:
         check_ndim(ndim)
-        angles = [a for a in angles if ndim == 2 or a % 180 == 0]
+        angles = [a for a in unmasked(angles, "angles").tolist() if ndim == 2 or a % 180 == 0]
         flows = np.concatenate([np.zeros((ndim, ndim, ndim)), np.eye(ndim)[..., None]], axis=2)
         ways = np.reshape([unit_vector(angle, ndim) for angle in angles], (-1, ndim))
         sizes = np.tile([min_shift, max_shift], (len(angles), 1))
@@ -301,7 +305,7 @@ class SelfTranslation(Motion):
 
 
 def _along(axes: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    axes = np.atleast_2d(np.asarray(axes, dtype=float))
+    axes = np.atleast_2d(unmasked(axes, "axes", float))
     if not (np.abs(axes) <= HUGE).all():
         raise ValueError(f"axes {axes.tolist()}; expected finite vectors of three numbers")
     lengths = np.linalg.norm(axes, axis=1, keepdims=True)

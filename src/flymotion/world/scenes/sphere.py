@@ -30,9 +30,10 @@ from numpy.polynomial.legendre import legval
 from scipy.fft import dct
 
 from flymotion.brevity import in_brief
+from flymotion.frames import not_masked, unmasked
 from flymotion.world.conventions import HUGE, as_generator, not_below_0, positive
 from flymotion.world.scenes.fourier import FourierScene
-from flymotion.world.scenes.scene import as_luminance
+from flymotion.world.scenes.scene import as_luminance, check_seen
 
 __all__ = ["SphericalNoise", "SphericalScene", "panorama", "spherical_covariance"]
 
@@ -70,6 +71,7 @@ class SphericalScene:
     wraps = True
 
     def __post_init__(self) -> None:
+        not_masked(self.coefficients, "coefficients")
         shape = np.shape(self.coefficients)
         if len(shape) != 2 or shape[0] != shape[1] or not shape[0] or not np.isfinite(np.tril(self.coefficients)).all():
             raise ValueError(
@@ -80,6 +82,7 @@ class SphericalScene:
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...)."""
+        check_seen(points, sigma)
         if np.ndim(sigma) > 0:
             raise ValueError("elliptic optics on the sphere; expected round ones, of one width [deg]")
         width = float(sigma)
@@ -130,7 +133,7 @@ class SphericalScene:
 
 def toward(position: Any, directions: Any, depth: float | Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Return where a surface of given depth is seen from a position; see :meth:`SphericalScene.toward`."""
-    position, directions = np.asarray(position, dtype=float), np.asarray(directions, dtype=float)
+    position, directions = unmasked(position, "position", float), unmasked(directions, "directions", float)
     directions = directions / np.linalg.norm(directions, axis=-1, keepdims=True)
     distance = np.linalg.norm(position, axis=-1, keepdims=True)
     if not callable(depth):
@@ -280,7 +283,7 @@ def spherical_covariance(correlation_angle: float, sigma: float) -> Callable[[An
     series = seen * (2 * np.arange(len(seen)) + 1) / (4 * math.pi)
 
     def covariance(chords: Any) -> np.ndarray:
-        return legval(1 - (np.asarray(chords, dtype=float) ** 2).sum(axis=-1) / 2, series)
+        return legval(1 - (unmasked(chords, "chords", float) ** 2).sum(axis=-1) / 2, series)
 
     return covariance
 
