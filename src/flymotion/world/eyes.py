@@ -269,7 +269,7 @@ class Sphere:
         with np.errstate(over="ignore"):
             lengths = np.linalg.norm(directions, axis=-1, keepdims=True) if directions.ndim == 2 else np.zeros(1)
         if directions.shape[1:] != (3,) or not ((lengths <= HUGE) & (lengths > 0)).all():
-            raise ValueError(f"directions of shape {directions.shape}; expected finite vectors (n_pixels, 3), none 0")
+            raise ValueError(f"directions of shape {directions.shape}; expected (n_pixels, 3), none 0, up to {HUGE:g}")
         _check(self.sigma, len(directions))
         directions = directions / lengths
         directions.setflags(write=False)

@@ -76,9 +76,7 @@ class Motion:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        flows, ways, sizes = (
-            np.array(unmasked(getattr(self, name), name, float)) for name in ("flows", "ways", "sizes")
-        )
+        flows, ways, sizes = (np.array(unmasked(getattr(self, k), k, float)) for k in ("flows", "ways", "sizes"))
         if flows.ndim != 3 or flows.shape[2] != flows.shape[1] + 1 or len(flows) != len(self.names):
             raise ValueError(f"{len(self.names)} names and flows of {flows.shape}; expected (n, ndim, ndim + 1)")
         if len(ways) == 0:
@@ -86,7 +84,7 @@ class Motion:
         if ways.shape != (len(ways), len(flows)) or sizes.shape != (len(ways), 2):
             raise ValueError(f"ways of shape {ways.shape}, sizes of {sizes.shape}; expected (m, {len(flows)}), (m, 2)")
         if not ((sizes >= 0) & (sizes <= HUGE)).all() or (sizes[:, 0] > sizes[:, 1]).any():
-            raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max, finite")
+            raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max <= {HUGE:g}")
         if not (np.isfinite(flows).all() and np.isfinite(ways).all()):
             raise ValueError("flows or ways of the motion are not finite; expected finite numbers")
         linear = np.tensordot(sizes[:, 1:] * ways, flows[..., :-1], axes=1)
@@ -145,12 +143,12 @@ class Motion:
         ndarray, shape (n_parameters, n_pixels, ndim)
             Per frame; on the sphere tangent to it [rad].
         """
-        positions, depth = unmasked(positions, "positions"), unmasked(depth, "depth")
+        positions = unmasked(positions, "positions")
         linear, constant = positions @ self.flows[..., :-1].swapaxes(1, 2), self.flows[:, None, :, -1]
         if self.ndim < 3:
             return linear + constant
         away = (constant * positions).sum(axis=2, keepdims=True) * positions
-        return linear + (constant - away) / np.broadcast_to(depth, len(positions))[:, None]
+        return linear + (constant - away) / np.broadcast_to(unmasked(depth, "depth"), len(positions))[:, None]
 
     @property
     def largest(self) -> np.ndarray:
@@ -306,13 +304,11 @@ class SelfTranslation(Motion):
 
 def _along(axes: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     axes = np.atleast_2d(unmasked(axes, "axes", float))
-    if not (np.abs(axes) <= HUGE).all():
-        raise ValueError(f"axes {axes.tolist()}; expected finite vectors of three numbers")
-    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
-    if axes.shape[1:] != (3,) or not (lengths > 0).all():
-        raise ValueError(f"axes {axes.tolist()}; expected vectors of three numbers, none 0")
-    ways = np.concatenate([axes / lengths, -axes / lengths])
-    return ways, np.tile([low, high], (len(ways), 1))
+    sizes = np.abs(axes).max(axis=-1, initial=0.0)
+    if axes.shape[1:] != (3,) or not ((sizes >= 1 / HUGE) & (sizes <= HUGE)).all():
+        raise ValueError(f"axes {axes.tolist()}; expected vectors of three numbers, none 0, up to {HUGE:g}")
+    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    return np.concatenate([axes, -axes]), np.tile([low, high], (2 * len(axes), 1))
 
 
 class Mixture(Motion):
@@ -336,6 +332,8 @@ class Mixture(Motion):
     """
 
     def __init__(self, *motions: Motion) -> None:
+        if other := [type(motion).__name__ for motion in motions if not isinstance(motion, Motion)]:
+            raise ValueError(f"{other[0]} among the motions; expected motions alone, as in Mixture(one, another)")
         if len({motion.ndim for motion in motions}) != 1:
             raise ValueError(f"motions of {[motion.ndim for motion in motions]} dimensions; expected one or more alike")
         sizes = [len(motion.flows) for motion in motions]

@@ -121,8 +121,10 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
     Raises
     ------
     ValueError
-        A scene too small for the eye, or dimensions that differ.
+        A scene too small for the eye, dimensions that differ, or a number of pairs that is not whole or is below 0.
     """
+    if not isinstance(n_pairs, (int, np.integer)) or n_pairs < 0:
+        raise ValueError(f"n_pairs is {n_pairs!r}; expected a whole number, 0 or more")
     if motion.ndim != scene.ndim:
         raise ValueError(f"a motion of {motion.ndim} dimension(s) in a scene of {scene.ndim}; expected the same")
     rng = as_generator(random_state)

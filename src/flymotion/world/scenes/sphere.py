@@ -138,7 +138,11 @@ def toward(position: Any, directions: Any, depth: float | Callable[[np.ndarray],
     distance = np.linalg.norm(position, axis=-1, keepdims=True)
     if not callable(depth):
         if not (distance < depth).all() or (math.isinf(depth) and distance.any()):
-            raise ValueError(f"an eye {distance.max()} from the origin of a scene at {depth}; expected nearer")
+            where = "infinitely far away, where it sees no motion" if depth == math.inf else f"at a depth of {depth:g}"
+            raise ValueError(
+                f"an eye {distance.max():g} from the origin of a scene {where}; expected nearer: smaller steps, or a "
+                "finite depth beyond them"
+            )
         return _ahead(position / depth, directions)
     outward = np.where(distance > 0, position, [1.0, 0.0, 0.0]) / np.where(distance > 0, distance, 1.0)
     if not (distance[..., 0] < depth(outward)).all():
@@ -244,7 +248,7 @@ def _spectrum(correlation_angle: float) -> np.ndarray:
     """Return C_l, whose sum weighted by (2 l + 1) / 4 pi, the variance, is 1."""
     degree = math.sqrt(2 * math.log(1e17)) / math.radians(max(correlation_angle, 1e-9))
     if not degree <= _HIGHEST or correlation_angle > HUGE:
-        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, finite")
+        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, up to {HUGE:g}")
     spectrum = _damping(math.ceil(degree), math.radians(correlation_angle) ** 2 / 2)
     return spectrum * (4 * math.pi / ((2 * np.arange(len(spectrum)) + 1) @ spectrum))
 
