@@ -9,9 +9,10 @@ import xarray as xr
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import flymotion.tuning
-from flymotion.detectors import FunctionDetector, as_detector, hassenstein_reichardt
+from flymotion.detectors import FunctionDetector, as_detector, hassenstein_reichardt, rectified
 from flymotion.detectors.temporal import LowPass
 from flymotion.photoreceptors import SensorNoise, WeberContrast
 from flymotion.stimuli import drifting_grating
@@ -35,6 +36,9 @@ ENTRIES = {
     "eye_for": lambda detector: eye_for(detector, 3),
     "dt_for": dt_for,
 }
+
+
+MEASURES = [name for name in ENTRIES if name not in ("eye_for", "dt_for")]
 
 
 def test_all_that_takes_a_detector_is_tried():
@@ -96,11 +100,68 @@ def test_a_function_sees_one_movie_at_a_time_and_cannot_change_it():
 
 @pytest.mark.parametrize(
     "wrong",
-    [lambda movie, dt: movie[1:], lambda movie, dt: 1.0, lambda movie, dt: movie[:, :0], lambda m, dt: m[..., None]],
+    [
+        lambda movie, dt: movie[1:],
+        lambda movie, dt: 1.0,
+        lambda movie, dt: movie[:, 0],
+        lambda movie, dt: movie[:, :0],
+        lambda m, dt: m[..., None],
+    ],
+    ids=["a frame less", "one number", "one a frame", "no position", "units"],
 )
-def test_refuses_functions_of_other_shapes(wrong):
-    with pytest.raises(ValueError, match=r"returned shape .*; expected .* a response for each frame and position"):
-        tune(wrong, drifting_grating, {}, dt=0.02)
+@pytest.mark.parametrize("seen_as", [lambda function: function, rectified], ids=["plain", "rectified"])
+@pytest.mark.parametrize("entry", MEASURES)
+def test_refuses_functions_of_other_shapes(wrong, seen_as, entry):
+    expected = r"returned shape .*; expected \(\d+, n_positions\), a response for each frame and position"
+    with pytest.raises(ValueError, match=expected):
+        ENTRIES[entry](seen_as(wrong))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda movie, dt: None,
+        lambda movie, dt: movie + 1j,
+        lambda movie, dt: np.full(movie.shape, "a"),
+        lambda movie, dt: [[0.0]] * (len(movie) - 1) + [[0.0, 1.0]],
+    ],
+    ids=["nothing", "complex", "text", "ragged"],
+)
+@pytest.mark.parametrize("entry", MEASURES)
+def test_refuses_functions_that_return_no_numbers(wrong, entry):
+    with pytest.raises(ValueError, match=r"returned no real numbers of one shape; expected \(\d+, n_positions\)"):
+        ENTRIES[entry](wrong)
+
+
+def late(movie, dt):
+    """NaN in the last frames only."""
+    responses = movie.copy()
+    responses[-3:] = np.nan
+    return responses
+
+
+@pytest.mark.parametrize("wrong", [lambda movie, dt: movie * np.nan, late, lambda movie, dt: movie + np.inf])
+@pytest.mark.parametrize("settle", [None, 0.5])
+@pytest.mark.parametrize("entry", MEASURES)
+def test_responses_that_are_not_finite_are_told_as_that(wrong, settle, entry, monkeypatch):
+    monkeypatch.setitem(HOW, "settle", settle)
+    with pytest.raises(
+        ValueError, match=r"answers with NaN or infinite numbers, first in frame \d+ of a movie; expected"
+    ):
+        ENTRIES[entry](wrong)
+
+
+def test_a_formula_that_gives_no_number_is_told_as_that():
+    with pytest.raises(ValueError, match="the detector answers with NaN"):
+        ENTRIES["tune"](of_formula(lambda tap: tap("fast") * np.nan))
+
+
+def test_what_a_function_leaves_out_at_the_start_is_not_in_the_mean():
+    def starting(movie, dt):
+        return np.where(np.arange(len(movie))[:, None] < 2, np.nan, movie + 2)
+
+    with pytest.warns(UserWarning, match="settle within inf s"):
+        assert_allclose(tune(starting, drifting_grating, {}, settle=1.0, **HOW).response, 2, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -145,7 +206,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("entry", [name for name in ENTRIES if name not in ("eye_for", "dt_for")])
+@pytest.mark.parametrize("entry", MEASURES)
 def test_refuses_what_answers_a_movie_otherwise_alone_or_in_pieces(name, entry):
     with pytest.raises(ValueError, match=r"answers a movie otherwise .*; expected the same"):
         ENTRIES[entry](WHOLE[name])
@@ -178,11 +239,50 @@ def test_early_vision_that_filters_in_time_begins_anew_with_every_movie():
     xr.testing.assert_equal(together.response, xr.concat(apart, "contrast").response)
 
 
-@pytest.mark.parametrize("entry", [name for name in ENTRIES if name not in ("eye_for", "dt_for")])
+@pytest.mark.parametrize("entry", MEASURES)
 def test_refuses_early_vision_that_remembers_the_movie_before(entry, monkeypatch):
     monkeypatch.setitem(HOW, "early_vision", make_pipeline(Adapting(keeps=True)))
     with pytest.raises(ValueError, match="early vision sees a movie otherwise when it is shown again"):
         ENTRIES[entry](HRD)
+
+
+AHEAD = {
+    "less the mean over time": lambda X: X - X.mean(axis=0),
+    "over the largest": lambda X: X / np.abs(X).max(),
+    "backwards": lambda X: X[::-1],
+    "smoothed": lambda X: np.gradient(X, axis=0),
+    "less the last frame": lambda X: X - X[-1],
+}
+
+
+@pytest.mark.parametrize("frequency", [1.0, 3.0])
+@pytest.mark.parametrize("look", AHEAD.values(), ids=AHEAD)
+@pytest.mark.parametrize("settle", [None, 0.5])
+@pytest.mark.parametrize("entry", MEASURES)
+def test_refuses_early_vision_that_looks_at_the_whole_movie(look, frequency, settle, entry, monkeypatch):
+    """Also of movies of whole cycles, whose thirds have the mean of all."""
+    for name, value in (("early_vision", FunctionTransformer(look)), ("settle", settle)):
+        monkeypatch.setitem(HOW, name, value)
+    monkeypatch.setitem(globals(), "drifting_grating", partial(drifting_grating, temporal_frequency=frequency))
+    with pytest.raises(
+        ValueError, match=r"sees the first \d+ frames of a movie otherwise without the \d+ after them, so"
+    ):
+        ENTRIES[entry](HRD)
+
+
+def test_early_vision_that_sums_up_the_whole_movie_is_told_as_that():
+    sums = FunctionTransformer(partial(np.cumsum, axis=0))
+    with pytest.raises(ValueError, match=r"early vision has not settled .* no memory of the whole movie"):
+        tune(HRD, drifting_grating, {}, early_vision=sums, **HOW)
+    with pytest.warns(UserWarning, match="settle within inf s"):
+        tune(HRD, drifting_grating, {}, early_vision=sums, settle=0.5, **HOW)
+
+
+@pytest.mark.parametrize("look", [lambda X: X[1:], lambda X: X[:, 0], lambda X: X + 1j, lambda X: X[0]])
+@pytest.mark.parametrize("settle", [None, 0.5])
+def test_refuses_early_vision_that_makes_no_frames(look, settle):
+    with pytest.raises(ValueError, match=r"early vision made .* of shape .*; expected real numbers of the same shape"):
+        tune(HRD, drifting_grating, {}, early_vision=FunctionTransformer(look), settle=settle, **HOW)
 
 
 def test_noise_of_sensors_is_no_memory():

@@ -24,7 +24,7 @@ from flymotion.world.motions import Mixture, Motion, Rotation, Shear, Translatio
 from flymotion.world.rendering import render, sample_pairs
 from flymotion.world.scenes import SmoothNoise, SphericalNoise, exponential_covariance
 
-VALUES = [0.0, 1e-300, 1e-9, 1e9, 1e300, math.inf, -math.inf, math.nan, -1.0]
+VALUES = [0.0, 1e-300, 1e-12, 1e-9, 1e9, 1e12, 1e49, 1e300, math.inf, -math.inf, math.nan, -1.0]
 WHOLE = [0, -1, 3, 10**9]
 
 IMAGE = np.random.default_rng(0).uniform(0, 255, (8, 16))
@@ -134,7 +134,8 @@ def look(made):
     if isinstance(made, Motion):
         return sample_pairs(WORLDS[made.ndim], LOOKERS[made.ndim], made, 4, random_state=0).after
     if hasattr(made, "movie"):
-        return made.movie(LOOKERS[2], 0.1, spacing=5.0, stop=4)
+        movies = [made.movie(eye, dt, spacing=5.0, stop=4).ravel() for eye, dt in ((LOOKERS[2], 0.1), (Line(5), 0.01))]
+        return np.concatenate(movies)
     if hasattr(made, "sample"):
         return render(made, LOOKERS[made.ndim], STILL[made.ndim])
     if hasattr(made, "positions"):

@@ -234,7 +234,9 @@ def test_refuses_designs_without_values_and_courses_of_several_lengths():
 
 
 def test_refuses_early_vision_that_changes_the_number_of_pixels():
-    with pytest.raises(ValueError, match="early vision made 4 pixels of 2; expected as many"):
+    with pytest.raises(
+        ValueError, match=r"early vision made float64 of shape \(\d+, 4\) of frames of shape \(\d+, 2\); expected"
+    ):
         tune(hassenstein_reichardt(), drifting_grating, {}, dt=0.01, eye=Grid(1, 2), early_vision=OnOff())
 
 

@@ -283,6 +283,14 @@ def test_a_sphere_is_no_detector(seen_by, make_learner):
         of_learner(make_learner().fit(seen_by("sphere")))
 
 
+@pytest.mark.parametrize("command", ["tune", "compare"])
+def test_a_model_of_a_sphere_is_refused_by_its_name(command, seen_by, make_learner, tmp_path, run):
+    path = save(make_learner().fit(seen_by("sphere")), tmp_path / "sph.safetensors")
+    status, _, err = run(command, path, "--out", tmp_path / "out")
+    assert status == 2
+    assert "sph.safetensors: the generators are of a spherical eye; expected a line" in err
+
+
 @pytest.mark.parametrize("name", ["line", "hexagon", "sphere"])
 def test_video_is_not_looked_at_with_another_eye(seen_by, make_learner, tmp_path, name):
     learner = make_learner().fit(seen_by(name))

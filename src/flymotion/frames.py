@@ -17,7 +17,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.models.packing import Given, Packed, packed
 
-__all__ = ["FramePairs", "as_frames", "in_order", "not_masked", "pair_up", "random_patches"]
+__all__ = ["FramePairs", "as_frames", "in_order", "not_masked", "pair_up", "random_patches", "unmasked"]
 
 
 def not_masked(array: Any, name: str, what: str = "values") -> None:
@@ -30,6 +30,12 @@ def not_masked(array: Any, name: str, what: str = "values") -> None:
     """
     if _is_masked(array):
         raise ValueError(f"{name} is a masked array; fill it or drop the masked {what} first")
+
+
+def unmasked(array: Any, name: str, dtype: Any = None) -> np.ndarray:
+    """Return what is given as an array, refusing one that hides entries as :func:`not_masked` does."""
+    not_masked(array, name)
+    return np.asarray(array, dtype=dtype)
 
 
 def _is_masked(array: Any) -> bool:

@@ -283,4 +283,8 @@ def _detector(name: str) -> Any:
         return known[name]()
     if not Path(name).exists():
         raise ValueError(f"there is no detector or file {name!r}; expected one of {', '.join(known)}, or a model")
-    return of_learner(load(name, kind=MotionLearner))
+    learner = load(name, kind=MotionLearner)
+    try:
+        return of_learner(learner)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None

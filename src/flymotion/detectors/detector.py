@@ -98,6 +98,7 @@ class Detector:
     def __post_init__(self) -> None:
         _check_arms(self.arms)
         positive(spacing=self.spacing, acceptance=self.acceptance)
+        not_masked(self.displacements, "displacements")
         try:
             displacements = np.asarray(self.displacements, dtype=float)
         except (TypeError, ValueError):
@@ -238,6 +239,7 @@ class Stream:
 
     def _combined(self, taps: Taps, frames: np.ndarray, n_positions: int) -> np.ndarray:
         responses = self.detector.combine(taps)
+        not_masked(responses, "what the detector's formula returned", "responses")
         units = self.detector.directions
         expected = (*frames.shape[:-1], n_positions, *([len(units)] if units else []))
         if np.shape(responses) != expected:

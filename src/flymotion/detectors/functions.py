@@ -11,6 +11,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.detectors.detector import Detector, Taps
+from flymotion.frames import not_masked
 from flymotion.world.conventions import positive
 from flymotion.world.eyes import Eye, as_eye
 
@@ -94,23 +95,39 @@ class FunctionDetector:
         Raises
         ------
         ValueError
-            A function that returns another shape.
+            A masked movie, or one that does not fit the eye; a function that returns no array of real numbers, one of
+            another shape, or a masked one.
         """
+        not_masked(movie, "movie", "frames")
+        movie = np.asarray(movie)
         shape = movie.shape[1:] if eye is None else as_eye(eye).shape
+        if movie.ndim <= len(shape) or movie.shape[-len(shape) :] != shape:
+            raise ValueError(
+                f"the movie has shape {movie.shape}; expected (..., n_frames, {', '.join(map(str, shape))})"
+            )
         beside = movie.shape[: movie.ndim - 1 - len(shape)]
         movies = movie.reshape(-1, *movie.shape[len(beside) :])
         responses = np.stack([self._responses(one, dt) for one in movies])
         return responses.reshape(*beside, *responses.shape[1:])
 
     def _responses(self, movie: np.ndarray, dt: float) -> np.ndarray:
-        responses = np.asarray(self.function(movie.copy(), dt), dtype=float)
-        units = [len(self.directions)] if self.directions else []
-        if responses.shape != (len(movie), *responses.shape[1:2], *units) or not responses.size:
+        returned, units = self.function(movie.copy(), dt), [len(self.directions)] if self.directions else []
+        expected = (
+            f"({', '.join(map(str, [len(movie), 'n_positions', *units]))}), a response for each frame and position"
+        )
+        not_masked(returned, f"what {self.name} returned", "responses")
+        try:
+            responses = np.asarray(returned)
+        except ValueError:  # ragged
+            responses = np.array(None)
+        if responses.dtype.kind not in "biuf":
+            raise ValueError(f"{self.name} returned no real numbers of one shape; expected {expected}")
+        fits = responses.ndim == 2 + len(units) and [len(responses), *responses.shape[2:]] == [len(movie), *units]
+        if not fits or not responses.size:
             raise ValueError(
-                f"{self.name} returned shape {responses.shape} for a movie of shape {movie.shape}; expected "
-                f"{(len(movie), 'n_positions', *units)}, a response for each frame and position"
+                f"{self.name} returned shape {responses.shape} for a movie of shape {movie.shape}; expected {expected}"
             )
-        return responses
+        return responses.astype(float)
 
 
 def as_detector(detector: Any) -> Detector | FunctionDetector:
@@ -139,7 +156,7 @@ def rectified(detector: Any) -> Detector | FunctionDetector:
     """
     detector = as_detector(detector)
     if isinstance(detector, FunctionDetector):
-        return replace(detector, function=partial(_positive_of, function=detector.function), opponent=False)
+        return replace(detector, function=partial(_positive_of, function=detector), opponent=False)
     return replace(detector, combine=partial(_positive, combine=detector.combine), opponent=False)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from flymotion.frames import unmasked
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye
 
@@ -38,7 +39,9 @@ class Taps:
     def __init__(
         self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, displacements: np.ndarray, dt: float
     ) -> None:
-        self._arms, self._pixels, self._displacements, self.dt = arms, pixels, displacements, dt
+        self._arms = {name: unmasked(arm, f"the arm {name!r}") for name, arm in arms.items()}
+        self._pixels, self._displacements = unmasked(pixels, "pixels"), unmasked(displacements, "displacements")
+        self.dt = dt
 
     def __call__(self, arm: str, offset: float = 0) -> np.ndarray:
         """Return an arm at one displacement along the preferred direction, shape (..., n_frames, n_positions).
@@ -53,13 +56,13 @@ class Taps:
         Raises
         ------
         ValueError
-            An offset at which there is no tap.
+            An unknown arm, or an offset at which there is no tap.
         """
         x, y = self._displacements.T
         here = np.flatnonzero((np.abs(x - offset) <= LATTICE_TOLERANCE) & (np.abs(y) <= LATTICE_TOLERANCE))
         if not here.size:
             raise ValueError(f"the offset is {offset}; expected one of the taps{self._along}")
-        return self._arms[arm][..., self._pixels[:, here[0]]]
+        return self._arm(arm)[..., self._pixels[:, here[0]]]
 
     @property
     def _along(self) -> str:
@@ -72,7 +75,12 @@ class Taps:
 
     def all(self, arm: str) -> np.ndarray:
         """Return an arm at all taps, in the order of the displacements, shape (..., n_frames, n_positions, n_taps)."""
-        return self._arms[arm][..., self._pixels]
+        return self._arm(arm)[..., self._pixels]
+
+    def _arm(self, arm: str) -> np.ndarray:
+        if arm not in self._arms:
+            raise ValueError(f"the arm is {arm!r}; expected one of the detector's: {', '.join(map(repr, self._arms))}")
+        return self._arms[arm]
 
 
 def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -92,6 +100,7 @@ def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple
     """
     from scipy.spatial import cKDTree
 
+    displacements, directions = unmasked(displacements, "displacements"), unmasked(directions, "directions")
     if not (directions.size and np.isfinite(directions).all()):
         raise ValueError(f"the directions are {directions.tolist()}; expected one or more, finite [deg]")
     places = eye.positions

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.signal import lfilter, lfilter_zi
 
+from flymotion.frames import not_masked, unmasked
+
 __all__ = [
     "Chain",
     "Delay",
@@ -203,6 +205,7 @@ Chain = tuple[Step, ...]
 
 def start(step: Step, level: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
     """Return a step's state after an endless constant input, shape (..., n_pixels), and its output then."""
+    level = unmasked(level, "level")
     if isinstance(step, Rectify):
         return None, np.maximum(step.sign * level, 0).astype(level.dtype)
     if isinstance(step, Delay):
@@ -213,6 +216,8 @@ def start(step: Step, level: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
 
 def filtered(step: Step, signals: np.ndarray, state: Any, dt: float) -> tuple[np.ndarray, Any]:
     """Return a step's outputs to the next frames, shape (..., n_frames, n_pixels), and its new state."""
+    signals = unmasked(signals, "signals")
+    not_masked(state, "state")
     if isinstance(step, Rectify):
         return np.maximum(signals.dtype.type(step.sign) * signals, 0), None
     if isinstance(step, Delay):
@@ -252,7 +257,7 @@ def transfer(chain: Chain, frequency: Any, dt: float) -> np.ndarray:
     >>> round(float(abs(transfer((LowPass(0.15),), 1 / (2 * np.pi * 0.15), dt=1e-4))), 3)
     0.707
     """
-    delay = np.exp(-2j * np.pi * np.asarray(frequency, dtype=float) * dt)
+    delay = np.exp(-2j * np.pi * unmasked(frequency, "frequency", float) * dt)
     response = np.ones_like(delay)
     for step in chain:
         if isinstance(step, Rectify):

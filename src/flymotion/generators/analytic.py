@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.frames import unmasked
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye, as_eye
 
@@ -39,7 +40,7 @@ def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.n
     eye = as_eye(eye)
     positions = eye.positions
     n, ndim = positions.shape
-    velocity = np.asarray(velocity, dtype=float)
+    velocity = unmasked(velocity, "velocity", float)
     velocity = np.broadcast_to(unit_vector(float(velocity), ndim) if velocity.ndim == 0 else velocity, (n, ndim))
     i, j = np.concatenate([eye.neighbours, eye.neighbours[:, ::-1]]).T
     between = positions[j] - positions[i]
@@ -65,6 +66,7 @@ def _lattice_directions(between: np.ndarray) -> np.ndarray:
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0."""
+    a, b = unmasked(a, "a"), unmasked(b, "b")
     inner = (a * b).sum(axis=(-2, -1))
     norms = np.sqrt((a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
     return np.divide(inner, norms, out=np.zeros_like(norms), where=norms > 0)

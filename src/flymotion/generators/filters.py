@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from flymotion.brevity import in_brief
-from flymotion.frames import FramePairs
+from flymotion.frames import FramePairs, not_masked, unmasked
 from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
 from flymotion.models.packing import Given, Packed, packed
@@ -72,7 +72,8 @@ class Generators:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        operators = np.asarray(self.operators, dtype=float)
+        operators = unmasked(self.operators, "operators", float)
+        not_masked(self.whitening, "whitening")
         object.__setattr__(self, "eye", as_eye(self.eye))
         n = int(np.prod(self.shape))
         if operators.ndim != 3 or operators.shape[1:] != (n, n):
@@ -185,7 +186,7 @@ class Generators:
         return cosine(self.operators[:, None], self._operators_of(analytic))
 
     def _operators_of(self, analytic: Generators | np.ndarray) -> np.ndarray:
-        operators = analytic.operators if isinstance(analytic, Generators) else np.asarray(analytic, dtype=float)
+        operators = analytic.operators if isinstance(analytic, Generators) else unmasked(analytic, "analytic", float)
         return operators.reshape(-1, *self.operators.shape[1:])
 
     def antisymmetric_share(self) -> np.ndarray:

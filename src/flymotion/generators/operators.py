@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import expm_multiply
 
 from flymotion.brevity import in_brief
-from flymotion.frames import FramePairs, as_frames
+from flymotion.frames import FramePairs, as_frames, not_masked, unmasked
 from flymotion.generators.analytic import interior
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.world.eyes import as_eye, same_places
@@ -55,7 +55,8 @@ class Operators:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operators", np.asarray(self.operators, dtype=float))
+        object.__setattr__(self, "operators", unmasked(self.operators, "operators", float))
+        not_masked(self.mean, "mean")
         object.__setattr__(self, "eye", as_eye(self.eye))
         n = int(np.prod(self.shape))
         if self.operators.shape != (len(self.operators), n, n):
@@ -158,6 +159,7 @@ class Operators:
         ValueError
             Also for pairs of an eye whose pixels are elsewhere, here and wherever pairs are taken.
         """
+        not_masked(weights, "weights")
         if pairs.eye is not None and not same_places(pairs.eye, self.eye):
             raise ValueError(f"the pairs are of {pairs.eye}, and the operators for frames of {self.eye}")
         return np.concatenate(
@@ -192,6 +194,7 @@ class Operators:
         ndarray, shape (n_pairs, n_parameters)
             Where iterations diverge, as for motions too large to be followed, it is what the last one gave.
         """
+        not_masked(windows, "windows")
         theta = np.zeros((len(pairs), len(self)))
         for window in self.windows() if windows is None else windows:
             active = np.arange(len(pairs))
@@ -272,7 +275,7 @@ class Operators:
         return frames.reshape(len(frames), -1) - self.mean
 
     def _amounts(self, theta: Any, n: int) -> np.ndarray:
-        theta = np.asarray(theta, dtype=float)
+        theta = unmasked(theta, "theta", float)
         if theta.shape not in ((), (len(self),), (n, len(self))) or not np.isfinite(theta).all():
             raise ValueError(f"theta has shape {theta.shape}; expected finite ({len(self)},) or ({n}, {len(self)})")
         return np.broadcast_to(theta, (n, len(self)))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.frames import not_masked
 from flymotion.generators.theory import antisymmetric_share, population
 from flymotion.world.eyes import Line
 from flymotion.world.motions import Translation
@@ -60,6 +61,8 @@ def motion_map(
     >>> motion_map([0.475], [0.1, 1.0]).motion_first
     array([[ True, False]])
     """
+    not_masked(sigmas, "sigmas")
+    not_masked(max_shifts, "max_shifts")
     cells = np.empty((3, len(sigmas), len(max_shifts)))
     for i, sigma in enumerate(sigmas):
         covariance = exponential_covariance(correlation_length, sigma)

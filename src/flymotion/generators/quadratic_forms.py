@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.frames import unmasked
+
 __all__ = ["probability_positive"]
 
 
@@ -32,7 +34,7 @@ def probability_positive(weights: Any) -> np.ndarray:
     >>> float(probability_positive([3.0, -1.0]))  # 2 / pi * arctan(sqrt(3))
     0.6666666666666...
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = unmasked(weights, "weights", float)
     largest = np.abs(weights).max(axis=-1, keepdims=True)
     relative = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
     log_u, width = np.linspace(-40, 80, 601, retstep=True)

@@ -33,6 +33,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
+from flymotion.frames import unmasked
 from flymotion.generators import Generators
 from flymotion.generators.quadratic_forms import probability_positive
 from flymotion.similarity.features import FEATURES, check_feature
@@ -107,7 +108,7 @@ def population(
         values, vectors = np.linalg.eigh(C)
         Z = (vectors / np.sqrt(values + ridge)) @ vectors.T
     else:
-        Z = np.asarray(whitening, dtype=float)
+        Z = unmasked(whitening, "whitening", float)
     if Z.shape != (n, n):
         raise ValueError(f"whitening has shape {Z.shape}; expected ({n}, {n}), 'zca' or None")
     return Population(covariance, eye, motion, feature, Z, order, ridge, depth)
@@ -146,11 +147,12 @@ class Population:
     ridge: float = 0.0
     depth: Any = math.inf
 
-    # -- moments -------------------------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        unmasked(self.Z, "Z")
 
     def frame_covariance(self, step: Any) -> np.ndarray:
         """Covariance of z = (before, after), whitened, given steps, shape (..., p); shape (..., 2 n, 2 n)."""
-        C = self.Z @ self._lagged(np.asarray(step, dtype=float)) @ self.Z.T
+        C = self.Z @ self._lagged(unmasked(step, "step", float)) @ self.Z.T
         C0 = self.Z @ self._lagged(np.zeros(len(self.motion.flows))) @ self.Z.T
         C0 = np.broadcast_to(C0, C.shape)
         return np.block([[C0, C.swapaxes(-1, -2)], [C, C0]])
@@ -293,13 +295,11 @@ class Population:
         return np.array(differences)
 
     def _opposed(self, A: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,aij->a", A, self._opposition)
-
-    # -- responses -----------------------------------------------------------------------------------------------
+        return np.einsum("ij,aij->a", unmasked(A, "A"), self._opposition)
 
     def mean_response(self, A: np.ndarray, step: Any) -> np.ndarray:
         """Mean of ``A . chi`` given steps, shape (..., p) [per frame]; shape (...)."""
-        return np.einsum("ij,...ij->...", A, self.mean_given_step(step))
+        return np.einsum("ij,...ij->...", unmasked(A, "A"), self.mean_given_step(step))
 
     def axis(self, A: np.ndarray) -> np.ndarray:
         """Return the direction, one of the motion's, along which a generator tells motion apart; shape (p,)."""
@@ -332,10 +332,10 @@ class Population:
 
         Over the motion's steps, but for those more than 60 degrees off the axis. Exact but for the quadratures.
         """
-        P, Q = self._maps
+        axis, (P, Q) = self.axis(A), self._maps
         form = np.einsum("ria,ij,rjb->ab", P, A, Q)  # A . chi = z' form z
         steps, weights = self.motion.quadrature(self.order)
-        cosine = steps @ self.axis(A) / np.linalg.norm(steps, axis=1)
+        cosine = steps @ axis / np.linalg.norm(steps, axis=1)
         values, vectors = np.linalg.eigh(self.frame_covariance(steps))
         root = vectors * np.sqrt(np.maximum(values, 0))[:, None]
         positive = probability_positive(np.linalg.eigvalsh(root.swapaxes(1, 2) @ (form + form.T) / 2 @ root))
@@ -345,4 +345,5 @@ class Population:
 
 def antisymmetric_share(A: np.ndarray) -> float:
     """Return the share of a generator's energy in its antisymmetric part, ``|A - A'|^2 / 4 |A|^2``."""
+    A = unmasked(A, "A")
     return float((((A - A.T) / 2) ** 2).sum() / (A**2).sum())

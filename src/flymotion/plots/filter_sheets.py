@@ -73,7 +73,13 @@ def draw_filters(
     ValueError
         No filters, filters that are not matrices, or another number of titles.
     """
-    matrices = np.asarray(matrices.operators if isinstance(matrices, Generators) else matrices, dtype=float)
+    try:
+        matrices = np.asarray(matrices.operators if isinstance(matrices, Generators) else matrices, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"filters are of type {type(matrices).__name__}; expected Generators, such as generators_ of a learner, or "
+            "numbers of shape (n_filters, n_rows, n_columns)"
+        ) from None
     if matrices.ndim != 3 or 0 in matrices.shape:
         raise ValueError(f"filters of shape {matrices.shape}; expected (n_filters, n_rows, n_columns), none of them 0")
     if len(titles) not in (0, len(matrices)):

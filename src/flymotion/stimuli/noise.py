@@ -94,8 +94,8 @@ def _check_many(n_shown: int, n_values: int, what: str, by: str) -> None:
 
 
 def _count(whole: float, part: float) -> int:
-    """Return how many parts it takes to fill the whole, rounding aside."""
-    return math.ceil(whole / part - 1e-9)
+    """Return how many parts it takes to fill the whole, one at least, rounding aside."""
+    return max(1, math.ceil(whole / part - 1e-9))
 
 
 @takes(RandomBars, interval=0.04)

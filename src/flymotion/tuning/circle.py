@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.frames import unmasked
+
 __all__ = ["FULL_TURN", "Circle", "around", "read_at", "round_the_circle"]
 
 FULL_TURN = 360.0
@@ -36,7 +38,7 @@ def round_the_circle(responses: Any, directions: Any, at: Any) -> np.ndarray:
     >>> round_the_circle([0.0, 2.0, 4.0], [0, 120, 240], [60, 300, 480])
     array([1., 2., 2.])
     """
-    curves, circle = around(np.asarray(responses, dtype=float), np.asarray(directions, dtype=float))
+    curves, circle = around(unmasked(responses, "responses", float), unmasked(directions, "directions", float))
     return read_at(curves, circle, at)
 
 
@@ -67,7 +69,7 @@ def around(curves: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, Circ
 
 def read_at(curves: np.ndarray, circle: Circle, at: Any) -> np.ndarray:
     """Return responses at directions, shape (..., n); NaN in parts of the circle that were left out."""
-    at = np.atleast_1d(np.asarray(at, dtype=float))
+    at = np.atleast_1d(unmasked(at, "at", float))
     flat = curves.reshape(-1, curves.shape[-1])
     read = np.reshape([np.interp(at, circle.places, c, period=FULL_TURN) for c in flat], (len(flat), at.size))
     known = np.isfinite(at)

@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flymotion.detectors import Detector, FunctionDetector, as_detector
+from flymotion.frames import not_masked
 from flymotion.stimuli import Stimulus
-from flymotion.tuning.early import seen, stages_for
+from flymotion.tuning.early import TRIED, check_stages, seen, stages_for
 from flymotion.tuning.phases import rendered
 from flymotion.tuning.provenance import about, about_stimulus, brief
 from flymotion.tuning.settling import LEAST, settling_of, settling_of_stages
 from flymotion.tuning.setup import Setup
-from flymotion.tuning.streaming import check_answers
+from flymotion.tuning.streaming import check_answers, check_finite
 from flymotion.world.eyes import Eye
 
 if TYPE_CHECKING:
@@ -100,10 +101,10 @@ def tune(
     ------
     ValueError
         A parameter that the stimulus does not have, or that takes no values; no time between frames, a time to settle
-        below 0, or no repeats; early vision that changes the number of pixels, was fitted on another, or remembers
-        the movie before; a detector that answers a movie otherwise alone or in pieces; a stimulus over before the
-        response has settled, or filters that need 2^20 frames for that; stimuli of several lengths whose course of time
-        is to be kept; a spherical eye.
+        below 0, or no repeats; early vision that changes the number of pixels, was fitted on another, remembers
+        the movie before or looks ahead; a detector that answers a movie otherwise alone or in pieces, or with no
+        finite numbers; a stimulus over before the response has settled, or filters that need 2^20 frames for that;
+        stimuli of several lengths whose course of time is to be kept; a spherical eye.
 
     Examples
     --------
@@ -139,11 +140,13 @@ def measured(
     """Do what :func:`tune` does, without a warning; ``lasting`` is a duration that may become longer [s]."""
     detector = as_detector(detector)
     check_parameters(stimulus, design)
-    if empty := [name for name, values in design.items() if len(values) == 0]:
-        raise ValueError(f"the design has no values of {', '.join(empty)}; expected one or more")
+    _check_values(design)
     repeated, eye = _repeated(stimulus, design, how.repeats), how.eye_of(detector)
     stages = None if how.early_vision is None else stages_for(how.early_vision, eye, how.mean or 0.0)
     first = {name: values[0] for name, values in design.items()} | repeated[0]
+    if stages is not None:
+        begins = _about(stimulus(**first), how.mean).movie(eye, how.dt, spacing=detector.spacing, stop=TRIED)
+        check_stages(stages, begins)
     rests = _rests(stimulus, first, how, eye, detector.spacing)
     needed = 0.0 if rests else _settling(detector, stages, how, eye)
     if how.settle is None:
@@ -166,6 +169,13 @@ def measured(
         | how.attributes(detector)
         | {"settling": needed, "early_vision": "none" if stages is None else brief(stages)}
     )
+
+
+def _check_values(design: Mapping[str, Sequence[Any]]) -> None:
+    for name, values in design.items():
+        not_masked(values, f"the design's {name}")
+    if empty := [name for name, values in design.items() if len(values) == 0]:
+        raise ValueError(f"the design has no values of {', '.join(empty)}; expected one or more")
 
 
 def warn_of_short_settling(found: xr.Dataset, how: Setup) -> None:
@@ -221,9 +231,11 @@ def _course(
         )
     movies = movies if stages is None else seen(stages, movies)
     responses = detector(movies, how.dt, eye=eye, direction=how.preferred)
+    course = responses[:, :, how.averaged(detector, responses.shape[2])].mean(axis=2)
+    check_finite(course[:, how.n_settled :], detector.name or "the detector", how.n_settled)
     if check:
         check_answers(detector, movies[0], responses[0], how.dt, eye, how.preferred)
-    return responses[:, :, how.averaged(detector, responses.shape[2])].mean(axis=2)
+    return course
 
 
 def _labelled(

@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.frames import not_masked
+from flymotion.tuning.streaming import first_piece, same_responses
 from flymotion.world.eyes import Eye
 
-__all__ = ["draws", "seen", "stages_for"]
+__all__ = ["check_stages", "draws", "seen", "seen_once", "stages_for"]
+
+
+TRIED = 256
+"""Frames that early vision is tried with."""
 
 
 def stages_for(early_vision: Any, eye: Eye, mean: float) -> Any:
@@ -38,6 +44,36 @@ def stages_for(early_vision: Any, eye: Eye, mean: float) -> Any:
     return early_vision
 
 
+def check_stages(early_vision: Any, shown: np.ndarray) -> None:
+    """Check that early vision sees a movie's frames as they and those before are, whatever was before or comes after.
+
+    It is shown noise of the intensities of ``shown``, frames of a stimulus, and of growing contrast: parts of a
+    stimulus itself may have the mean, or the largest contrast, of the whole. What draws random numbers is not tried.
+
+    Raises
+    ------
+    ValueError
+        If it does not: it remembers the movie before, or looks ahead.
+    """
+    if draws(early_vision):
+        return
+    low, high = float(shown.min()), float(shown.max())
+    growing = np.linspace(0.5, 1.0, TRIED)[:, None] * ((high - low) or abs(high) or 1.0)
+    movie = (low + high) / 2 + growing * np.random.default_rng(0).uniform(-0.5, 0.5, (TRIED, shown[0].size))
+    found, again = seen_once(early_vision, movie), seen_once(early_vision, movie)
+    if not np.array_equal(again, found, equal_nan=True):
+        raise ValueError(
+            "early vision sees a movie otherwise when it is shown again, so it remembers what was before; expected "
+            "stages that begin anew in every call of transform"
+        )
+    cut = first_piece(TRIED)
+    if not same_responses(seen_once(early_vision, movie[:cut]), found[:cut]):
+        raise ValueError(
+            f"early vision sees the first {cut} frames of a movie otherwise without the {TRIED - cut} after them, so "
+            "it looks ahead or at the whole movie; expected stages that see a frame by it and those before"
+        )
+
+
 def draws(early_vision: Any) -> bool:
     """Return whether early vision, or a stage of a pipeline, says that it draws random numbers."""
     from sklearn.utils import get_tags
@@ -54,18 +90,27 @@ def seen(early_vision: Any, movies: np.ndarray) -> np.ndarray:
     Raises
     ------
     ValueError
-        If it changes the number of frames or pixels, or remembers the movie before, without drawing random numbers.
+        If it changes the number of frames or pixels.
     """
     frames = movies.reshape(*movies.shape[:2], -1)
-    found = [early_vision.transform(movie) for movie in frames]
-    if found[0].shape != frames[0].shape:
-        raise ValueError(
-            f"early vision made {found[0].shape[-1]} pixels of {frames[0].shape[-1]}; expected as many, for the "
-            "detector's eye"
-        )
-    if not draws(early_vision) and not np.array_equal(early_vision.transform(frames[0]), found[0], equal_nan=True):
-        raise ValueError(
-            "early vision sees a movie otherwise when it is shown again, so it remembers what was before; expected "
-            "stages that begin anew in every call of transform"
-        )
+    found = [seen_once(early_vision, movie) for movie in frames]
     return np.stack(found).reshape(movies.shape)
+
+
+def seen_once(early_vision: Any, frames: np.ndarray) -> np.ndarray:
+    """Return what early vision makes of one movie, shape (n_frames, n_pixels).
+
+    Raises
+    ------
+    ValueError
+        Anything but real numbers of that shape.
+    """
+    found = early_vision.transform(frames)
+    not_masked(found, "what early vision made of a movie", "pixels")
+    found = np.asarray(found)
+    if found.shape != frames.shape or found.dtype.kind not in "biuf":
+        raise ValueError(
+            f"early vision made {found.dtype} of shape {found.shape} of frames of shape {frames.shape}; expected real "
+            "numbers of the same shape, for the detector's eye"
+        )
+    return found

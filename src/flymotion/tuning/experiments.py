@@ -19,6 +19,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.detectors import Detector, FunctionDetector, as_detector
+from flymotion.frames import not_masked
 from flymotion.stimuli import (
     Stimulus,
     apparent_motion,
@@ -272,6 +273,7 @@ def _split(
     fixed: dict[str, Any] = {**e.fixed, **spaced}
     for k, v in changes.items():
         several = not isinstance(v, str) and np.ndim(v) > 0
+        not_masked(v, f"the design's {k}")
         design.pop(k, None) if not several else fixed.pop(k, None)
         (design if several else fixed)[k] = list(v) if several else v
     return design, fixed

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.tuning.circle import FULL_TURN, Circle, around, read_at
 
 __all__ = [
@@ -282,7 +283,7 @@ def _curves(tuning: Any, dim: str, places: Any) -> tuple[np.ndarray, np.ndarray,
     array = tuning["response"] if hasattr(tuning, "data_vars") else tuning
     wrapped: Callable[..., Any] = _plain
     if not hasattr(array, "dims"):
-        curves, places = np.asarray(array, dtype=float), np.asarray(places)
+        curves, places = unmasked(array, "the tuning", float), unmasked(places, "where it was measured")
         if places.shape != curves.shape[-1:] or places.dtype.kind not in "iuf":
             raise ValueError(f"responses have shape {curves.shape}, and places {places.shape}; expected one a sample")
     else:

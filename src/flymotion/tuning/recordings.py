@@ -15,6 +15,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from flymotion.detectors.temporal import Chain, LowPass, Step, filtered, start
+from flymotion.frames import unmasked
 from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.curve_tables import in_units, parsed
 from flymotion.tuning.measures import of_directions, preferred_direction, settled
@@ -288,7 +289,7 @@ def _indicated(course: np.ndarray, kernel: Any, dt: float) -> np.ndarray:
             state, level = start(step, level, dt)
             signals, _ = filtered(step, signals, state, dt)
     else:
-        h = np.asarray(kernel, dtype=float)
+        h = unmasked(kernel, "the indicator's kernel", float)
         if h.ndim != 1 or not h.size or not np.isfinite(h).all():
             raise ValueError(
                 f"the indicator's kernel has shape {h.shape}; expected steps, or finite numbers of shape (n,)"

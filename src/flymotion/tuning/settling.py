@@ -10,8 +10,8 @@ import numpy as np
 
 from flymotion.detectors import Detector, FunctionDetector, as_detector
 from flymotion.detectors.temporal import Chain, Rectify, filtered, latency, start
-from flymotion.tuning.early import draws
-from flymotion.tuning.streaming import check_answers
+from flymotion.tuning.early import draws, seen_once
+from flymotion.tuning.streaming import check_answers, check_finite
 from flymotion.world.eyes import Eye
 
 __all__ = ["LEAST", "TOLERANCE", "settling_of", "settling_of_stages"]
@@ -47,7 +47,9 @@ def settling_of(detector: Any, dt: float, eye: Eye) -> float:
     detector = as_detector(detector)
     if isinstance(detector, FunctionDetector):
         scene = _changing(eye, 0.0)
-        check_answers(detector, scene(SHORT), detector(scene(SHORT), dt, eye=eye), dt, eye, 0.0)
+        answered = detector(scene(SHORT), dt, eye=eye)
+        check_finite(answered[None], detector.name)
+        check_answers(detector, scene(SHORT), answered, dt, eye, 0.0)
         return dt * _faded(lambda n: detector(scene(n), dt, eye=eye)[1:], dt, MOST_SHOWN, detector.name)
     return dt * max(_chain(chain, dt, detector) for chain in detector.arms.values())
 
@@ -65,7 +67,7 @@ def settling_of_stages(early_vision: Any, dt: float, eye: Eye, mean: float) -> f
     scene = _changing(eye, mean)
 
     def responses(n: int) -> np.ndarray:
-        return copy.deepcopy(early_vision).transform(scene(n).reshape(n + 1, -1))[1:]
+        return seen_once(copy.deepcopy(early_vision), scene(n).reshape(n + 1, -1))[1:]
 
     return dt * _faded(responses, dt, MOST_SHOWN, "early vision")
 
@@ -103,6 +105,7 @@ def _faded(responses: Callable[[int], np.ndarray], dt: float, most: int, what: s
     n = min(max(SHORT, round(LEAST / dt), 4 * delayed), most)
     while n <= most:
         found = np.reshape(responses(n), (n, -1))
+        check_finite(found[None], what, 1)
         off = np.abs(found - found[-1]).max(axis=1)
         floor = ROUNDING * np.abs(found).max()
         late = np.flatnonzero(~(off <= max(TOLERANCE * off.max(), floor)))
@@ -110,4 +113,7 @@ def _faded(responses: Callable[[int], np.ndarray], dt: float, most: int, what: s
         if faded <= n // 2:
             return faded
         n *= 2
-    raise ValueError(f"{what} has not settled after {most * dt:g} s, {most} frames; expected settle [s], or longer dt")
+    raise ValueError(
+        f"{what} has not settled after {most * dt:g} s, {most} frames; expected settle [s], longer dt, or no memory of "
+        "the whole movie, which a sum of its frames has"
+    )

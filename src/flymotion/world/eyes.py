@@ -17,8 +17,9 @@ import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.models.packing import Given, Packed
-from flymotion.world.conventions import HUGE, positive
+from flymotion.world.conventions import HUGE, not_below_0, positive
 
 __all__ = ["FLY_SIGMA", "Eye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "as_eye", "same_places"]
 
@@ -83,8 +84,7 @@ def _check(sigma: float, *sizes: int) -> None:
         raise ValueError(f"an eye of {' x '.join(map(str, sizes))} pixels; expected positive whole numbers")
     if math.prod(sizes) > MOST:
         raise ValueError(f"an eye of {' x '.join(map(str, sizes))} pixels; expected {MOST} at most")
-    if not 0 <= sigma <= HUGE:
-        raise ValueError(f"sigma is {sigma}; expected a finite acceptance width of 0 or more pixel spacings")
+    not_below_0(sigma=sigma)
 
 
 def _pack(eye: Any) -> Packed:
@@ -265,11 +265,11 @@ class Sphere:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        directions = np.array(self.directions, dtype=float)
+        directions = np.array(unmasked(self.directions, "directions", float))
         with np.errstate(over="ignore"):
             lengths = np.linalg.norm(directions, axis=-1, keepdims=True) if directions.ndim == 2 else np.zeros(1)
         if directions.shape[1:] != (3,) or not ((lengths <= HUGE) & (lengths > 0)).all():
-            raise ValueError(f"directions of shape {directions.shape}; expected finite vectors (n_pixels, 3), none 0")
+            raise ValueError(f"directions of shape {directions.shape}; expected (n_pixels, 3), none 0, up to {HUGE:g}")
         _check(self.sigma, len(directions))
         directions = directions / lengths
         directions.setflags(write=False)

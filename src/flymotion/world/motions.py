@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.world.conventions import HUGE, check_ndim, unit_vector
 
 __all__ = ["CARDINAL", "Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"]
@@ -75,7 +76,7 @@ class Motion:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        flows, ways, sizes = (np.array(getattr(self, name), dtype=float) for name in ("flows", "ways", "sizes"))
+        flows, ways, sizes = (np.array(unmasked(getattr(self, k), k, float)) for k in ("flows", "ways", "sizes"))
         if flows.ndim != 3 or flows.shape[2] != flows.shape[1] + 1 or len(flows) != len(self.names):
             raise ValueError(f"{len(self.names)} names and flows of {flows.shape}; expected (n, ndim, ndim + 1)")
         if len(ways) == 0:
@@ -83,7 +84,7 @@ class Motion:
         if ways.shape != (len(ways), len(flows)) or sizes.shape != (len(ways), 2):
             raise ValueError(f"ways of shape {ways.shape}, sizes of {sizes.shape}; expected (m, {len(flows)}), (m, 2)")
         if not ((sizes >= 0) & (sizes <= HUGE)).all() or (sizes[:, 0] > sizes[:, 1]).any():
-            raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max, finite")
+            raise ValueError(f"sizes of steps from and to {sizes.tolist()}; expected 0 <= min <= max <= {HUGE:g}")
         if not (np.isfinite(flows).all() and np.isfinite(ways).all()):
             raise ValueError("flows or ways of the motion are not finite; expected finite numbers")
         linear = np.tensordot(sizes[:, 1:] * ways, flows[..., :-1], axes=1)
@@ -121,7 +122,7 @@ class Motion:
 
         Content at p is at ``A p + b`` after the step.
         """
-        generator = np.tensordot(np.asarray(steps, dtype=float), self.flows, axes=1)
+        generator = np.tensordot(unmasked(steps, "steps", float), self.flows, axes=1)
         if not self.flows[..., :-1].any():  # exactly, and cheap
             generator[..., :-1] += np.eye(self.ndim)
             return generator
@@ -142,11 +143,12 @@ class Motion:
         ndarray, shape (n_parameters, n_pixels, ndim)
             Per frame; on the sphere tangent to it [rad].
         """
+        positions = unmasked(positions, "positions")
         linear, constant = positions @ self.flows[..., :-1].swapaxes(1, 2), self.flows[:, None, :, -1]
         if self.ndim < 3:
             return linear + constant
         away = (constant * positions).sum(axis=2, keepdims=True) * positions
-        return linear + (constant - away) / np.broadcast_to(depth, len(positions))[:, None]
+        return linear + (constant - away) / np.broadcast_to(unmasked(depth, "depth"), len(positions))[:, None]
 
     @property
     def largest(self) -> np.ndarray:
@@ -155,7 +157,7 @@ class Motion:
 
     def called(self, way: Any) -> str:
         """Name a direction in parameter space, shape (n_parameters,), by its largest part."""
-        parts = np.asarray(way, dtype=float)
+        parts = unmasked(way, "way", float)
         which = int(np.argmax(np.abs(parts)))
         return self.names[which][int(parts[which] < 0)]
 
@@ -205,7 +207,7 @@ class Translation(Motion):
         self, max_shift: float, min_shift: float = 0.0, angles: Sequence[float] = CARDINAL, ndim: int = 2
     ) -> None:
         check_ndim(ndim)
-        angles = [a for a in angles if ndim == 2 or a % 180 == 0]
+        angles = [a for a in unmasked(angles, "angles").tolist() if ndim == 2 or a % 180 == 0]
         flows = np.concatenate([np.zeros((ndim, ndim, ndim)), np.eye(ndim)[..., None]], axis=2)
         ways = np.reshape([unit_vector(angle, ndim) for angle in angles], (-1, ndim))
         sizes = np.tile([min_shift, max_shift], (len(angles), 1))
@@ -301,14 +303,12 @@ class SelfTranslation(Motion):
 
 
 def _along(axes: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    axes = np.atleast_2d(np.asarray(axes, dtype=float))
-    if not (np.abs(axes) <= HUGE).all():
-        raise ValueError(f"axes {axes.tolist()}; expected finite vectors of three numbers")
-    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
-    if axes.shape[1:] != (3,) or not (lengths > 0).all():
-        raise ValueError(f"axes {axes.tolist()}; expected vectors of three numbers, none 0")
-    ways = np.concatenate([axes / lengths, -axes / lengths])
-    return ways, np.tile([low, high], (len(ways), 1))
+    axes = np.atleast_2d(unmasked(axes, "axes", float))
+    sizes = np.abs(axes).max(axis=-1, initial=0.0)
+    if axes.shape[1:] != (3,) or not ((sizes >= 1 / HUGE) & (sizes <= HUGE)).all():
+        raise ValueError(f"axes {axes.tolist()}; expected vectors of three numbers, none 0, up to {HUGE:g}")
+    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    return np.concatenate([axes, -axes]), np.tile([low, high], (2 * len(axes), 1))
 
 
 class Mixture(Motion):
@@ -332,6 +332,8 @@ class Mixture(Motion):
     """
 
     def __init__(self, *motions: Motion) -> None:
+        if other := [type(motion).__name__ for motion in motions if not isinstance(motion, Motion)]:
+            raise ValueError(f"{other[0]} among the motions; expected motions alone, as in Mixture(one, another)")
         if len({motion.ndim for motion in motions}) != 1:
             raise ValueError(f"motions of {[motion.ndim for motion in motions]} dimensions; expected one or more alike")
         sizes = [len(motion.flows) for motion in motions]

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from flymotion.frames import FramePairs
+from flymotion.frames import FramePairs, unmasked
 from flymotion.world.conventions import as_generator
 from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
@@ -55,7 +55,7 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
     array([[ 1.,  0., -1.,  0.],
            [ 0.,  1.,  0., -1.]])
     """
-    poses = np.asarray(poses, dtype=float)
+    poses = unmasked(poses, "poses", float)
     ndim = scene.ndim
     if eye.positions.shape[1] != ndim or poses.shape[1:] not in ((ndim,), (ndim, ndim), (ndim, ndim + 1)):
         raise ValueError(
@@ -121,8 +121,10 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
     Raises
     ------
     ValueError
-        A scene too small for the eye, or dimensions that differ.
+        A scene too small for the eye, dimensions that differ, or a number of pairs that is not whole or is below 0.
     """
+    if not isinstance(n_pairs, (int, np.integer)) or n_pairs < 0:
+        raise ValueError(f"n_pairs is {n_pairs!r}; expected a whole number, 0 or more")
     if motion.ndim != scene.ndim:
         raise ValueError(f"a motion of {motion.ndim} dimension(s) in a scene of {scene.ndim}; expected the same")
     rng = as_generator(random_state)
@@ -149,6 +151,7 @@ def stepped_pairs(scene: Scene, eye: Eye, motion: Motion, poses: np.ndarray, ste
     steps : ndarray, shape (n_pairs, n_parameters)
         Of the motion.
     """
+    poses, steps = unmasked(poses, "poses"), unmasked(steps, "steps")
     back = motion.maps(-steps)
     A, b = poses[..., :-1], poses[..., -1:]
     after = np.concatenate([A @ back[..., :-1], A @ back[..., -1:] + b], axis=2)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
+from flymotion.frames import unmasked
 from flymotion.world.conventions import check_ndim, not_below_0, positive
 
 __all__ = ["exponential_covariance", "smooth_covariance"]
@@ -59,7 +60,7 @@ def smooth_covariance(correlation_length: float, sigma: float, ndim: int = 1) ->
     _check(correlation_length, sigma, ndim)
 
     def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
-        blurred = _blurred_gaussian(np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra))
+        blurred = _blurred_gaussian(unmasked(displacements, "displacements", float), _blur(sigma, ndim, extra))
         return blurred(correlation_length**2)
 
     return covariance
@@ -98,7 +99,7 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
     _check(correlation_length, sigma, ndim)
 
     def covariance(displacements: Any, extra: Any = None) -> np.ndarray:
-        displacements, blur = np.asarray(displacements, dtype=float), _blur(sigma, ndim, extra)
+        displacements, blur = unmasked(displacements, "displacements", float), _blur(sigma, ndim, extra)
         if ndim == 1:
             return _blurred_on_a_line(np.abs(displacements[..., 0]), correlation_length, blur[..., 0, 0])
         return _blurred_in_the_plane(displacements, correlation_length, blur)
@@ -114,7 +115,7 @@ def _check(correlation_length: float, sigma: float, ndim: int) -> None:
 
 def _blur(sigma: float, ndim: int, extra: Any) -> np.ndarray:
     """Return the covariance B of both pixels' optics together."""
-    return 2 * sigma**2 * np.eye(ndim) + (0.0 if extra is None else np.asarray(extra))
+    return 2 * sigma**2 * np.eye(ndim) + (0.0 if extra is None else unmasked(extra, "extra"))
 
 
 def _blurred_gaussian(d: np.ndarray, blur: np.ndarray) -> Callable[[float], np.ndarray]:

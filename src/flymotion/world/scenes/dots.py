@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flymotion.world.conventions import check_ndim, finite, positive
-from flymotion.world.scenes.scene import as_covariances
+from flymotion.world.scenes.scene import as_covariances, check_seen
 
 __all__ = ["Dot"]
 
@@ -59,6 +59,7 @@ class Dot:
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        check_seen(points, sigma)
         variance, r = self.diameter**2 / (8 * math.log(2)), points - np.array(self.position)
         if np.ndim(sigma) == 0:
             seen = variance + float(sigma) ** 2

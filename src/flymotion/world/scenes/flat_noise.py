@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flymotion.world.conventions import HUGE, as_generator, positive
+from flymotion.world.conventions import as_generator, check_ndim, positive
 from flymotion.world.scenes.fourier import FourierScene
 from flymotion.world.scenes.scene import as_covariances
 
@@ -136,8 +136,8 @@ def _noise(
     random_state: Any,
 ) -> tuple[np.ndarray, tuple[float, ...], np.ndarray]:
     """Draw the modes of Gaussian noise of a spectrum, up to a frequency; also the period and extent of its scene."""
-    if not 1 / HUGE <= correlation_length <= HUGE or ndim not in (1, 2):
-        raise ValueError(f"correlation length {correlation_length}, {ndim} dimensions; expected > 0 and 1 or 2")
+    positive(correlation_length=correlation_length)
+    check_ndim(ndim)
     period = {1: 131072.0, 2: 256.0}[ndim] if period is None else period
     positive(period=period)
     if period < correlation_length:

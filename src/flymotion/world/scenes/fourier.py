@@ -12,8 +12,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from flymotion.brevity import in_brief
+from flymotion.frames import not_masked
 from flymotion.world.conventions import positive
-from flymotion.world.scenes.scene import as_covariances, as_luminance
+from flymotion.world.scenes.scene import as_covariances, as_luminance, check_seen
 
 __all__ = ["FourierScene", "photograph"]
 
@@ -54,6 +55,8 @@ class FourierScene:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
+        not_masked(self.modes, "modes")
+        not_masked(self.extent, "extent")
         shape = np.shape(self.modes)
         if len(shape) not in (1, 2) or not all(size % 2 for size in shape) or len(self.period) != len(shape):
             raise ValueError(
@@ -71,6 +74,7 @@ class FourierScene:
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity at points, shape (..., ndim), through optics of width or covariances sigma; shape (...)."""
+        check_seen(points, sigma)
         if np.ndim(sigma) == 0:
             modes = self._seen_through(float(sigma))
             return self._plan(points, modes.shape).execute(modes).real.reshape(points.shape[:-1])

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from flymotion.frames import as_frames
+from flymotion.frames import as_frames, not_masked, unmasked
 
-__all__ = ["FlatScene", "Scene", "as_covariances", "as_luminance"]
+__all__ = ["FlatScene", "Scene", "as_covariances", "as_luminance", "check_seen"]
 
 
 class Scene(Protocol):
@@ -44,9 +44,15 @@ def as_luminance(image: Any) -> np.ndarray:
     return image[..., :3] @ np.array([0.299, 0.587, 0.114]) if image.ndim == 3 and image.shape[2] in (3, 4) else image
 
 
+def check_seen(points: Any, sigma: Any) -> None:
+    """Refuse places and optics that hide entries."""
+    not_masked(points, "points")
+    not_masked(sigma, "sigma")
+
+
 def as_covariances(sigma: Any, points: np.ndarray) -> np.ndarray:
     """Return elliptic optics, one for each entry along the first axis of the points, shape (n, ndim, ndim)."""
-    covariances, ndim = np.asarray(sigma, dtype=float), points.shape[-1]
+    covariances, ndim = unmasked(sigma, "sigma", float), points.shape[-1]
     if points.ndim < 2 or covariances.shape != (len(points), ndim, ndim):
         raise ValueError(
             f"sigma has shape {covariances.shape} for points of shape {points.shape}; expected a width, or one "

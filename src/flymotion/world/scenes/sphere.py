@@ -30,9 +30,10 @@ from numpy.polynomial.legendre import legval
 from scipy.fft import dct
 
 from flymotion.brevity import in_brief
+from flymotion.frames import not_masked, unmasked
 from flymotion.world.conventions import HUGE, as_generator, not_below_0, positive
 from flymotion.world.scenes.fourier import FourierScene
-from flymotion.world.scenes.scene import as_luminance
+from flymotion.world.scenes.scene import as_luminance, check_seen
 
 __all__ = ["SphericalNoise", "SphericalScene", "panorama", "spherical_covariance"]
 
@@ -70,6 +71,7 @@ class SphericalScene:
     wraps = True
 
     def __post_init__(self) -> None:
+        not_masked(self.coefficients, "coefficients")
         shape = np.shape(self.coefficients)
         if len(shape) != 2 or shape[0] != shape[1] or not shape[0] or not np.isfinite(np.tril(self.coefficients)).all():
             raise ValueError(
@@ -80,6 +82,7 @@ class SphericalScene:
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
         """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...)."""
+        check_seen(points, sigma)
         if np.ndim(sigma) > 0:
             raise ValueError("elliptic optics on the sphere; expected round ones, of one width [deg]")
         width = float(sigma)
@@ -130,12 +133,16 @@ class SphericalScene:
 
 def toward(position: Any, directions: Any, depth: float | Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Return where a surface of given depth is seen from a position; see :meth:`SphericalScene.toward`."""
-    position, directions = np.asarray(position, dtype=float), np.asarray(directions, dtype=float)
+    position, directions = unmasked(position, "position", float), unmasked(directions, "directions", float)
     directions = directions / np.linalg.norm(directions, axis=-1, keepdims=True)
     distance = np.linalg.norm(position, axis=-1, keepdims=True)
     if not callable(depth):
         if not (distance < depth).all() or (math.isinf(depth) and distance.any()):
-            raise ValueError(f"an eye {distance.max()} from the origin of a scene at {depth}; expected nearer")
+            where = "infinitely far away, where it sees no motion" if depth == math.inf else f"at a depth of {depth:g}"
+            raise ValueError(
+                f"an eye {distance.max():g} from the origin of a scene {where}; expected nearer: smaller steps, or a "
+                "finite depth beyond them"
+            )
         return _ahead(position / depth, directions)
     outward = np.where(distance > 0, position, [1.0, 0.0, 0.0]) / np.where(distance > 0, distance, 1.0)
     if not (distance[..., 0] < depth(outward)).all():
@@ -241,7 +248,7 @@ def _spectrum(correlation_angle: float) -> np.ndarray:
     """Return C_l, whose sum weighted by (2 l + 1) / 4 pi, the variance, is 1."""
     degree = math.sqrt(2 * math.log(1e17)) / math.radians(max(correlation_angle, 1e-9))
     if not degree <= _HIGHEST or correlation_angle > HUGE:
-        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, finite")
+        raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, up to {HUGE:g}")
     spectrum = _damping(math.ceil(degree), math.radians(correlation_angle) ** 2 / 2)
     return spectrum * (4 * math.pi / ((2 * np.arange(len(spectrum)) + 1) @ spectrum))
 
@@ -280,7 +287,7 @@ def spherical_covariance(correlation_angle: float, sigma: float) -> Callable[[An
     series = seen * (2 * np.arange(len(seen)) + 1) / (4 * math.pi)
 
     def covariance(chords: Any) -> np.ndarray:
-        return legval(1 - (np.asarray(chords, dtype=float) ** 2).sum(axis=-1) / 2, series)
+        return legval(1 - (unmasked(chords, "chords", float) ** 2).sum(axis=-1) / 2, series)
 
     return covariance
 

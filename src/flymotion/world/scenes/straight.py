@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from flymotion.world.conventions import check_ndim, finite, positive, unit_vector
-from flymotion.world.scenes.scene import as_covariances
+from flymotion.world.scenes.scene import as_covariances, check_seen
 
 __all__ = ["Bar", "Edge", "Grating", "SquareGrating"]
 
@@ -242,6 +242,7 @@ def _along(
     scene: Grating | SquareGrating | Edge, points: np.ndarray, sigma: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances of points along a scene's direction, and the width of the optics along it, to be broadcast."""
+    check_seen(points, sigma)
     along = unit_vector(scene.direction, scene.ndim)
     if np.ndim(sigma) == 0:
         return points @ along, np.asarray(sigma)
