@@ -230,7 +230,7 @@ def clock_of(stamps, *, rate=25, tick=Fraction(1, 25)):
     container = SimpleNamespace(start_time=round(stamps[0] * tick * 10**6))
     clock = Clock(container, stream, Pace(rate, float(1 / (rate * tick)), True, False), live=False)
     times, cuts, cut = [], [], False
-    for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock):
+    for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock, False):
         cut = cut or item is None
         for shot in [] if item is None else [item]:
             times.append(round(25 * shot.time, 3))
@@ -620,11 +620,11 @@ def test_numbers_do_not_depend_on_the_levels_shown(make_frames):
 
 @pytest.fixture
 def make_covered():
-    """A covered lens: a vignette, and noise of so many grey levels."""
+    """A covered lens: a vignette of some level, and noise of so many grey levels."""
 
-    def make(n=4, noise=1.0, size=(120, 160)):
+    def make(n=4, noise=1.0, size=(120, 160), level=24):
         y, x = np.mgrid[-1 : 1 : size[0] * 1j, -1 : 1 : size[1] * 1j]
-        frames = 24 - 6 * (x**2 + y**2) + noise * np.random.default_rng(0).standard_normal((n, *size))
+        frames = level - level / 4 * (x**2 + y**2) + noise * np.random.default_rng(0).standard_normal((n, *size))
         return np.clip(np.round(frames), 0, 255).astype(np.uint8)
 
     return make
@@ -646,6 +646,46 @@ def test_a_covered_lens_tells_nothing(make_covered, encode, kind):
         assert np.median(confidence) == 0 and (confidence > 0.2).mean() < 0.02
         assert np.isnan(motion.x) and motion.support == 0
         assert noise > 0
+
+
+def jpegs(folder, frames):
+    """Write frames as a folder of JPEGs; returns its path."""
+    folder.mkdir()
+    for k, frame in enumerate(frames):
+        Image.fromarray(frame).save(folder / f"{k}.jpg")
+    return folder
+
+
+CODED = {
+    "h264": lambda frames, encode, folder: encode("a.mp4", frames, range(len(frames)), options={"crf": "18"}),
+    "h264-28": lambda frames, encode, folder: encode("a.mp4", frames, range(len(frames)), options={"crf": "28"}),
+    "mpeg4": lambda frames, encode, folder: encode(
+        "a.avi", frames, range(len(frames)), Fraction(1, 30), "mpeg4", options={"qscale": "4"}
+    ),
+    "jpeg": lambda frames, encode, folder: jpegs(folder, frames),
+}
+"""What loses something: ways to write frames."""
+
+
+@pytest.mark.parametrize("level", [60, 120, 200])
+@pytest.mark.parametrize("kind", CODED)
+def test_what_a_codec_makes_of_a_covered_lens_is_nothing(make_covered, encode, tmp_path, kind, level):
+    found = detect(CODED[kind](list(make_covered(n=12, size=(240, 320), level=level)), encode, tmp_path / "jpegs"))
+    overlay = Overlay("arrows", found.angles, found.movie.white, found.field.floor)
+    for step in found:
+        assert step.field is None or (step.field.confidence > 0.2).mean() < 0.002
+        assert np.isnan(step.motion.x)
+        drawn = overlay.draw(step)[60:100, 60:140].astype(int)
+        assert (drawn.max(axis=2) - drawn.min(axis=2) <= 40).all()
+
+
+@pytest.mark.parametrize("kind", CODED)
+def test_what_codecs_make_of_nothing_takes_nothing_from_texture(make_frames, encode, tmp_path, kind, monkeypatch):
+    pale = [np.round(128 + 0.5 * (frame - 128.0)).astype(np.uint8) for frame in make_frames(6, size=(120, 160))]
+    path = CODED[kind](pale, encode, tmp_path / "jpegs")
+    seen = list(detect(path))[1:]
+    monkeypatch.setattr(detection, "CODING", 0.0)
+    assert_allclose([step.motion for step in seen], [step.motion for step in list(detect(path))[1:]], atol=0.03)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -775,3 +815,10 @@ def test_the_rounding_of_what_detectors_look_at_is_known(make_frames):
     frames = np.stack(make_frames(3, size=(96, 128)))
     for kind, factor in ((np.uint8, 1), (np.float32, 0), (np.uint16, 1)):
         assert detect(frames.astype(kind), scale=2).field.noise == pytest.approx(factor * detection.ROUNDING / 2)
+
+
+@pytest.mark.parametrize(("codec", "coded"), [("libx264", True), ("mpeg4", True), ("ffv1", False)])
+def test_whether_frames_were_coded_with_loss_is_known(encode, make_frames, codec, coded):
+    found = detect(encode("a.mkv", make_frames(3), range(0, 99, 33), codec=codec))
+    assert found.movie.coded == coded
+    assert found.field.noise == pytest.approx(detection.CODING if coded else detection.ROUNDING * found.movie.step)

@@ -27,6 +27,8 @@ _AXES = (  # numbers of channels, slices and frames, as ImageJ writes them, and 
     r"^frames=(\d+)|SizeT=\"(\d+)\"",
 )
 
+_LOSSY = {"JPEG", "MPO", "WEBP"}  # formats, as Pillow names them, whose coding loses something, at least mostly
+
 _TAG = 0x0112  # of the orientation in EXIF
 _ORIENTATIONS = {
     2: Orientation(columns=True),
@@ -195,11 +197,13 @@ def _largest(key: str, text: str) -> int:
 
 
 def _read_page(image: Any) -> Grey:
+    coded = image.format in _LOSSY or image.info.get("compression") == "jpeg"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image.load()
         orientation = _ORIENTATIONS.get(image.getexif().get(_TAG))
         if image.mode in ("L", "I", "F") or image.mode.startswith("I;16"):
             white, step = 255.0 if image.mode == "L" else None, float(image.mode != "F")
-            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white, step=step)
-        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation, white=255.0, step=1.0)
+            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white, step=step, coded=coded)
+        values = np.asarray(image.convert("RGB")) @ REC_601
+        return Grey(values, orientation=orientation, white=255.0, step=1.0, coded=coded)

@@ -88,6 +88,8 @@ class Movie:
         range.
     step : float
         Luminance from one stored level to the next, before areas are averaged; 0 where they are not whole numbers.
+    coded : bool
+        Whether frames went through a codec that may lose something: H.264, JPEG.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Movie:
     lazy: bool
     white: float | None
     step: float
+    coded: bool
     _read: Reader = field(repr=False)
     _full: tuple[int, ...] = field(repr=False)
     _selection: Selection = field(repr=False)
