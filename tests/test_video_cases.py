@@ -177,6 +177,20 @@ def test_a_step_that_does_not_repeat_is_a_gap(encode, make_frames, last):
     assert [k for k, frame in enumerate(frames) if frame.cut] == [0, *gaps]
 
 
+@pytest.mark.parametrize("missing", [2, 8, 16, 30, 60])
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.mov"])
+def test_a_gap_of_any_length_is_one(encode, make_frames, name, missing):
+    stamps = [*range(30), *range(30 + missing, 60 + missing)]  # the header of an MP4 tells the average, with the gap
+    frames = open_movie(encode(name, make_frames(60), stamps, Fraction(1, 30))).frames()
+    assert [k for k, frame in enumerate(frames) if frame.cut] == [0, 30]
+
+
+@every_entry
+def test_a_gap_that_lowers_the_average_rate_is_in_no_pair(encode, make_frames, run, tmp_path, entry):
+    path = encode("a.mp4", make_frames(60), [*range(30), *range(46, 76)], Fraction(1, 30))
+    assert PAIRS[entry](path, run, tmp_path / "out") == 58
+
+
 def without_rate(path, duration):
     """Change the duration of a frame that a webm's header claims [ns], or take it out (0)."""
     content = path.read_bytes()
@@ -656,9 +670,14 @@ def jpegs(folder, frames):
     return folder
 
 
+def h264(frames, encode, crf):
+    """Write frames in H.264, on one thread, so that it is always the same; returns the path."""
+    return encode("a.mp4", frames, range(len(frames)), Fraction(1, 30), options={"crf": crf, "threads": "1"})
+
+
 CODED = {
-    "h264": lambda frames, encode, folder: encode("a.mp4", frames, range(len(frames)), options={"crf": "18"}),
-    "h264-28": lambda frames, encode, folder: encode("a.mp4", frames, range(len(frames)), options={"crf": "28"}),
+    "h264": lambda frames, encode, folder: h264(frames, encode, "18"),
+    "h264-28": lambda frames, encode, folder: h264(frames, encode, "28"),
     "mpeg4": lambda frames, encode, folder: encode(
         "a.avi", frames, range(len(frames)), Fraction(1, 30), "mpeg4", options={"qscale": "4"}
     ),
@@ -673,7 +692,7 @@ def test_what_a_codec_makes_of_a_covered_lens_is_nothing(make_covered, encode, t
     found = detect(CODED[kind](list(make_covered(n=12, size=(240, 320), level=level)), encode, tmp_path / "jpegs"))
     overlay = Overlay("arrows", found.angles, found.movie.white, found.field.floor)
     for step in found:
-        assert step.field is None or (step.field.confidence > 0.2).mean() < 0.002
+        assert step.field is None or (step.field.confidence > 0.2).mean() < 0.005
         assert np.isnan(step.motion.x)
         drawn = overlay.draw(step)[60:100, 60:140].astype(int)
         assert (drawn.max(axis=2) - drawn.min(axis=2) <= 40).all()
