@@ -290,6 +290,28 @@ def test_a_gap_in_numbered_frames_begins_a_clip(write_folder, make_frames, run, 
     assert PAIRS[entry](write_folder(frames), run, tmp_path / "out") == 35
 
 
+NAMES = {
+    "last": "frame_{:04d}.png",
+    "not last": "IMG_{}_v2.png",
+    "first": "{}_of_20.png",
+    "seconds": "t{:.1f}s.png",
+    "after seconds": "12.5s_{}.png",
+    "with a clock": "f{0}_{1}.png",
+    "version": "1.2.{:03d}.png",
+}
+"""Names with a number that varies."""
+
+
+@pytest.mark.case("B53")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gap_is_found_wherever_the_number_is(write_folder, make_frames, name):
+    numbers = [k / 10 if "seconds" == name else k for k in range(20) if k not in (10, 11, 12)]
+    names = [NAMES[name].format(number, 40 * i) for i, number in enumerate(numbers)]
+    frames = list(open_movie(write_folder(dict(zip(names, make_frames(17), strict=True))), rate=10).frames())
+    assert [k for k, frame in enumerate(frames) if frame.cut] == [0, 10]
+    assert frames[10].time == pytest.approx(1.3)
+
+
 @pytest.mark.case("B53")
 def test_time_passes_over_missing_images(write_folder, make_frames):
     frames = make_frames(8)
@@ -307,7 +329,15 @@ def test_three_images_with_a_gap_are_two_clips(write_folder, make_frames):
 
 
 @pytest.mark.parametrize(
-    "names", [["a", "b", "c"], ["1", "2", "7", "30"], ["7", "8", "9", "11", "13", "15"], ["x1", "x2", "y9", "y10"]]
+    "names",
+    [
+        ["a", "b", "c"],
+        ["1", "2", "7", "30"],
+        ["7", "8", "9", "11", "13", "15"],
+        ["x1", "x2", "y9", "y10"],
+        ["a1.8", "a1.9", "a1.10", "a1.11"],
+        ["05-30", "05-31", "06-01"],
+    ],
 )
 def test_names_that_are_no_numbering_have_no_gaps(write_folder, make_frames, names):
     folder = write_folder({f"{name}.png": frame for name, frame in zip(names, make_frames(6), strict=False)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator
 from functools import partial
 from itertools import count, pairwise
@@ -20,7 +21,8 @@ __all__ = ["check_planes", "folder_source", "image_source", "is_image", "missing
 
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")  # the last number of a name
+_NUMBER = r"(\d+)"
+_DECIMAL = r"((?<![\d.])\d+\.\d+(?!\.?\d)|\d+)"  # a decimal is one number, unless it goes on, as versions do
 _AXES = (  # numbers of channels, slices and frames, as ImageJ writes them, and OME
     r"^channels=(\d+)|SizeC=\"(\d+)\"",
     r"^slices=(\d+)|SizeZ=\"(\d+)\"",
@@ -71,7 +73,7 @@ def _natural(path: Path) -> tuple[list[str | int], str]:
 
 
 def missing_before(names: list[str]) -> list[int]:
-    """Return how many images are missing before each, from the last number in names that are otherwise alike.
+    """Return how many images are missing before each, from the number that varies most in names alike.
 
     Examples
     --------
@@ -79,10 +81,10 @@ def missing_before(names: list[str]) -> list[int]:
     [0, 0, 0, 2, 0, 0, 0]
     >>> missing_before(["a1.png", "a2.png", "a4.png", "a6.png", "a8.png"])
     [0, 0, 0, 0, 0]
+    >>> missing_before(["t0.7s.png", "t0.8s.png", "t0.9s.png", "t1.2s.png", "t1.3s.png", "t1.4s.png"])
+    [0, 0, 0, 2, 0, 0]
     """
-    found = [_NUMBERED.fullmatch(name) for name in names]
-    numbers = [None if each is None else (each[1], each[3], int(each[2])) for each in found]
-    steps = [b[2] - a[2] if a and b and a[:2] == b[:2] else 0 for a, b in pairwise(numbers)]
+    steps = _steps(names)
     usual = rhythm([step for step in steps if step > 0])
     if usual.share < 0.5:
         return [0] * len(names)
@@ -92,6 +94,23 @@ def missing_before(names: list[str]) -> list[int]:
         for before, step, after in zip(padded, steps, padded[2:], strict=False)
     ]
     return [0, *(round(step / usual.step) - 1 if gap else 0 for step, gap in zip(steps, gaps, strict=True))]
+
+
+def _steps(names: list[str]) -> list[int]:
+    """Return the steps from name to name, of the number that varies most; 0 where anything before it differs."""
+    parts = [re.split(_DECIMAL, name) for name in names]
+    digits = {len(number.partition(".")[2]) for each in parts for number in each[1::2] if "." in number}
+    if len(digits) > 1:  # then 1.10 is what comes after 1.9
+        parts = [re.split(_NUMBER, name) for name in names]
+    numbers = [[int(number.replace(".", "")) for number in each[1::2]] for each in parts]
+    texts = [each[::2] for each in parts]
+    changes = [
+        [after - before for before, after in zip(*some, strict=True)] if same == other else []
+        for some, (same, other) in zip(pairwise(numbers), pairwise(texts), strict=True)
+    ]
+    varied = Counter(k for change in changes for k, step in enumerate(change) if step)
+    k = min(varied, key=lambda k: (-varied[k], k), default=0)
+    return [change[k] if k < len(change) and not any(change[:k]) else 0 for change in changes]
 
 
 def _look(path: Path) -> tuple[int | None, float | None]:
