@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import re
 import struct
 import threading
 from fractions import Fraction
@@ -412,8 +413,10 @@ def test_channels_of_tiffs_are_colours(tmp_path, array, how, expected):
 def test_what_would_be_read_as_something_else_is_refused(tmp_path, array, how, message, entry):
     tifffile = pytest.importorskip("tifffile")
     tifffile.imwrite(tmp_path / "a.tif", array, **how)
-    with pytest.raises(VideoError, match=f"a.tif: .*{message}"):
+    with pytest.raises(VideoError) as error:
         entry(tmp_path / "a.tif")
+    assert re.fullmatch(rf"\S*a\.tif: (is a stack of |)[^:]*{message}.*", f"{error.value}")  # the cause alone, and once
+    assert f"{error.value}".count("a.tif") == 1
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def folder_source(path: Path) -> Source:
         raise VideoError(f"{path}: the folder holds no images")
     missing = missing_before([file.name for file in files])
     n_frames = len(files) + sum(missing)
-    return Source(str(path), partial(_read_images, files, missing), n_frames, timed=False, counted=True)
+    return Source(str(path), partial(_read_images, files, missing, named=True), n_frames, timed=False, counted=True)
 
 
 def image_source(path: Path) -> Source:
@@ -114,17 +114,20 @@ def _steps(names: list[str]) -> list[int]:
 
 
 def _look(path: Path) -> tuple[int | None, float | None]:
-    """Return the number of pages, and how long the first is shown [s]; None where unknown."""
+    """Return the number of pages, and how long the first is shown [s], None where unknown; refuse channels."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with Image.open(path) as image:
+                check_planes(image)
                 n_pages = getattr(image, "n_frames", 1)
                 image.load()
                 return n_pages, _shown(image) if n_pages > 1 and "duration" in image.info else None
-        except Exception:  # whatever is wrong, reading will say it
+        except VideoError as error:
+            raise VideoError(f"{path}: {error}") from error
+        except Exception:  # whatever else is wrong, reading will say it
             return None, None
 
 
@@ -145,13 +148,19 @@ def _read_animation(path: Path, start: Mark) -> Generator[Item]:
 
 
 def _read_images(
-    files: list[Path], missing: list[int], start: Mark, time: Callable[[Any], float] = lambda image: math.nan
+    files: list[Path],
+    missing: list[int],
+    start: Mark,
+    time: Callable[[Any], float] = lambda image: math.nan,
+    *,
+    named: bool = False,
 ) -> Generator[Item]:
     from PIL import Image
 
     number = 0
     for file, n_missing in zip(files, missing, strict=True):
-        name = file.name if len(files) > 1 else ""
+        name = file.name if named else ""
+        prefix = f"{name}: " if name else ""
         number += n_missing
         if n_missing and number > start:
             yield None
@@ -166,10 +175,10 @@ def _read_images(
                         yield Shot(number, time(image), partial(Grey, *grey), name)
                     number += 1
                 if i < (n_told := _largest(r"^images=(\d+)", _described(image))):
-                    yield f"{file.name}: has only {i} of the {n_told} images that ImageJ wrote as pages"
+                    yield f"{prefix}has only {i} of the {n_told} images that ImageJ wrote as pages"
         except Exception as error:  # damage makes Pillow raise anything: OSError, SyntaxError, TypeError, ...
             number += 1
-            yield f"{file.name}: {error}"
+            yield f"{prefix}{error}"
 
 
 def _turn_to(image: Any, i: int) -> bool:
@@ -187,20 +196,21 @@ def check_planes(image: Any) -> None:
 
     Raises
     ------
-    ValueError
-        Pages of ImageJ or OME that are not frames alone; channels of a TIFF that are neither grey nor colours.
+    VideoError
+        Without the file's name: pages of ImageJ or OME that are not frames alone; channels of a TIFF that are neither
+        grey nor colours.
     """
     tags = getattr(image, "tag_v2", {})
     samples, extra = tags.get(277, 1), tags.get(338, ())
     alpha = extra in (1, 2) or extra in ((1,), (2,))
     if samples not in (1, 3, 4) and not (samples == 2 and alpha):
-        raise ValueError(f"has {samples} channels; expected 1 (grey), 3 or 4 (colours)")
+        raise VideoError(f"has {samples} channels; expected 1 (grey), 3 or 4 (colours)")
     if samples > 1 and tags.get(284) == 2 and max(np.ravel(tags.get(258, 8))) > 8:
-        raise ValueError("has colours of more than 8 bit in planes; save it with its colours interleaved")
+        raise VideoError("has colours of more than 8 bit in planes; save it with its colours interleaved")
     text = _described(image)
     n_channels, n_slices, n_frames = (_largest(key, text) for key in _AXES)
     if n_channels > samples or min(n_slices, n_frames) > 1:
-        raise ValueError(
+        raise VideoError(
             f"is a stack of {n_channels} channels, {n_slices} slices and {n_frames} frames; expected one channel of "
             "frames, or of slices, alone: save each channel and slice as a stack of its own"
         )
