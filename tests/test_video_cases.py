@@ -768,12 +768,41 @@ def test_faint_texture_is_still_seen(make_frames, contrast):
     assert_allclose([m[:2] for m in seen], [m[:2] for m in known], atol=0.1)
 
 
-def test_learning_from_noise_says_that_every_frame_is_a_cut(write_folder):
-    noise = np.random.default_rng(0).integers(0, 256, (20, *SIZE), np.uint8)
-    folder = write_folder({f"{k}.png": frame for k, frame in enumerate(noise)})
-    for source in (noise, folder):
-        with pytest.raises(VideoError, match="each of the 20 frames looked at begins a clip of its own"):
+UNLIKE = {"scenes": (4, "each of the 20 frames looked at begins a clip of its own"), "noise": (1, "content that moves")}
+"""What frames that have nothing in common are made of, the size of its grains, and what is said of them."""
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_learning_from_frames_without_anything_in_common_says_why_not(write_folder, kind):
+    grain, reason = UNLIKE[kind]
+    few = np.random.default_rng(0).integers(0, 256, (20, SIZE[0] // grain, SIZE[1] // grain), np.uint8)
+    frames = few.repeat(grain, axis=1).repeat(grain, axis=2)
+    folder = write_folder({f"{k}.png": frame for k, frame in enumerate(frames)})
+    for source in (frames, folder):
+        with pytest.raises(VideoError, match=reason):
             learn(source)
+
+
+def clips_in_the_table(source, run, out):
+    pairs_in_the_table(source, run, out)
+    return int(read_trace(out / "global-motion.csv").cut.sum())
+
+
+CLIPS = {
+    "open_movie": lambda source, run, out: sum(frame.cut for frame in open_movie(source, edits="split").frames()),
+    "flymotion.detecting.detect": lambda source, run, out: sum(step.cut for step in detect(source)),
+    "detect": clips_in_the_table,
+    "watch": lambda source, run, out: 12 - pairs_watched(source, run, out),
+}
+"""How many clips each entry point sees in 12 frames; learning from noise is refused."""
+
+
+@pytest.mark.parametrize("entry", CLIPS)
+def test_a_black_lens_is_one_clip(encode, run, tmp_path, entry):
+    assert CLIPS.keys() == PAIRS.keys() - {"learn"}
+    black = np.clip(np.round(2 + np.random.default_rng(0).standard_normal((12, 48, 72))), 0, 255).astype(np.uint8)
+    path = encode("a.mkv", list(black), [round(k * 100 / 3) for k in range(12)], codec="ffv1")
+    assert CLIPS[entry](path, run, tmp_path / "out") == 1
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.brevity import in_brief
-from flymotion.video.edits import is_edit, thumbnail
+from flymotion.video.edits import Thumbnail, is_edit, thumbnail
 from flymotion.video.luminance import luminance
 from flymotion.video.reader import Item, Reader, Shot, VideoError
 from flymotion.video.selection import Selection
@@ -144,7 +144,7 @@ class Movie:
             yield _batch(held)
 
     def _frames(self) -> Generator[Frame]:
-        n, cut, damaged, last = 0, True, False, np.zeros(())
+        n, cut, damaged, last = 0, True, False, Thumbnail(np.zeros(()))
         with closing(_in_one_process(self._read(self._selection.entry), self.name)) as items:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):
