@@ -296,7 +296,6 @@ CALLS = {
     "as_covariances": (lambda: as_covariances(np.tile(np.eye(2), (6, 1, 1)), points(6, 2)), {"n": 6, "ndim": 2}),
     # video
     "read_movie": (lambda: read_movie(movie()), FRAMES),
-    "thumbnail": (lambda: thumbnail(movie()[0]), {"n_rows": 12, "n_columns": 16}),
     "area_averages": (lambda: area_averages(movie(), 3), {"...": (7,), **FRAMES, "scale": 3}),
     "cell_averages": (lambda: cell_averages(movie(), (4, 5)), {"n": 7, "shape": (4, 5)}),
     "area_sums": (lambda: area_sums(movie()[0], 3), {**FRAMES, "scale": 3}),
@@ -520,6 +519,7 @@ NOT_RUN = {
 
 
 ATTRIBUTES = {
+    "Thumbnail": (lambda: thumbnail(movie()[0]), {"n_rows": 12, "n_columns": 16}),
     "DivisiveNormalization": (
         lambda: DivisiveNormalization(pool=1.0, eye=(12,)).fit(np.ones((7, 12))),
         {"n_pixels": 12},

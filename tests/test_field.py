@@ -432,3 +432,11 @@ def test_field_and_stream_go_through_pickle(make_frames, pickled):
     stream = pickled(MotionField()).stream()
     stream.step(frames[0])
     np.testing.assert_array_equal(pickled(stream).step(frames[1]).velocity, stream.step(frames[1]).velocity)
+
+
+@pytest.mark.parametrize("finest", [0, 1, 2])
+def test_the_least_noise_is_the_same_on_every_scale(finest):
+    stream = MotionField(finest=finest, noise=0.9).stream()
+    for _ in range(2):
+        stream.step(np.full((96, 128), 7, np.uint8))
+    assert stream.noise == pytest.approx(2**0.5 * 0.9)

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import re
 import struct
 import threading
 from fractions import Fraction
@@ -177,6 +178,20 @@ def test_a_step_that_does_not_repeat_is_a_gap(encode, make_frames, last):
     assert [k for k, frame in enumerate(frames) if frame.cut] == [0, *gaps]
 
 
+@pytest.mark.parametrize("missing", [2, 8, 16, 30, 60])
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.mov"])
+def test_a_gap_of_any_length_is_one(encode, make_frames, name, missing):
+    stamps = [*range(30), *range(30 + missing, 60 + missing)]  # the header of an MP4 tells the average, with the gap
+    frames = open_movie(encode(name, make_frames(60), stamps, Fraction(1, 30))).frames()
+    assert [k for k, frame in enumerate(frames) if frame.cut] == [0, 30]
+
+
+@every_entry
+def test_a_gap_that_lowers_the_average_rate_is_in_no_pair(encode, make_frames, run, tmp_path, entry):
+    path = encode("a.mp4", make_frames(60), [*range(30), *range(46, 76)], Fraction(1, 30))
+    assert PAIRS[entry](path, run, tmp_path / "out") == 58
+
+
 def without_rate(path, duration):
     """Change the duration of a frame that a webm's header claims [ns], or take it out (0)."""
     content = path.read_bytes()
@@ -230,7 +245,7 @@ def clock_of(stamps, *, rate=25, tick=Fraction(1, 25)):
     container = SimpleNamespace(start_time=round(stamps[0] * tick * 10**6))
     clock = Clock(container, stream, Pace(rate, float(1 / (rate * tick)), True, False), live=False)
     times, cuts, cut = [], [], False
-    for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock):
+    for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock, False):
         cut = cut or item is None
         for shot in [] if item is None else [item]:
             times.append(round(25 * shot.time, 3))
@@ -276,6 +291,28 @@ def test_a_gap_in_numbered_frames_begins_a_clip(write_folder, make_frames, run, 
     assert PAIRS[entry](write_folder(frames), run, tmp_path / "out") == 35
 
 
+NAMES = {
+    "last": "frame_{:04d}.png",
+    "not last": "IMG_{}_v2.png",
+    "first": "{}_of_20.png",
+    "seconds": "t{:.1f}s.png",
+    "after seconds": "12.5s_{}.png",
+    "with a clock": "f{0}_{1}.png",
+    "version": "1.2.{:03d}.png",
+}
+"""Names with a number that varies."""
+
+
+@pytest.mark.case("B53")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gap_is_found_wherever_the_number_is(write_folder, make_frames, name):
+    numbers = [k / 10 if "seconds" == name else k for k in range(20) if k not in (10, 11, 12)]
+    names = [NAMES[name].format(number, 40 * i) for i, number in enumerate(numbers)]
+    frames = list(open_movie(write_folder(dict(zip(names, make_frames(17), strict=True))), rate=10).frames())
+    assert [k for k, frame in enumerate(frames) if frame.cut] == [0, 10]
+    assert frames[10].time == pytest.approx(1.3)
+
+
 @pytest.mark.case("B53")
 def test_time_passes_over_missing_images(write_folder, make_frames):
     frames = make_frames(8)
@@ -293,7 +330,15 @@ def test_three_images_with_a_gap_are_two_clips(write_folder, make_frames):
 
 
 @pytest.mark.parametrize(
-    "names", [["a", "b", "c"], ["1", "2", "7", "30"], ["7", "8", "9", "11", "13", "15"], ["x1", "x2", "y9", "y10"]]
+    "names",
+    [
+        ["a", "b", "c"],
+        ["1", "2", "7", "30"],
+        ["7", "8", "9", "11", "13", "15"],
+        ["x1", "x2", "y9", "y10"],
+        ["a1.8", "a1.9", "a1.10", "a1.11"],
+        ["05-30", "05-31", "06-01"],
+    ],
 )
 def test_names_that_are_no_numbering_have_no_gaps(write_folder, make_frames, names):
     folder = write_folder({f"{name}.png": frame for name, frame in zip(names, make_frames(6), strict=False)})
@@ -368,8 +413,10 @@ def test_channels_of_tiffs_are_colours(tmp_path, array, how, expected):
 def test_what_would_be_read_as_something_else_is_refused(tmp_path, array, how, message, entry):
     tifffile = pytest.importorskip("tifffile")
     tifffile.imwrite(tmp_path / "a.tif", array, **how)
-    with pytest.raises(VideoError, match=f"a.tif: .*{message}"):
+    with pytest.raises(VideoError) as error:
         entry(tmp_path / "a.tif")
+    assert re.fullmatch(rf"\S*a\.tif: (is a stack of |)[^:]*{message}.*", f"{error.value}")  # the cause alone, and once
+    assert f"{error.value}".count("a.tif") == 1
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -620,11 +667,11 @@ def test_numbers_do_not_depend_on_the_levels_shown(make_frames):
 
 @pytest.fixture
 def make_covered():
-    """A covered lens: a vignette, and noise of so many grey levels."""
+    """A covered lens: a vignette of some level, and noise of so many grey levels."""
 
-    def make(n=4, noise=1.0, size=(120, 160)):
+    def make(n=4, noise=1.0, size=(120, 160), level=24):
         y, x = np.mgrid[-1 : 1 : size[0] * 1j, -1 : 1 : size[1] * 1j]
-        frames = 24 - 6 * (x**2 + y**2) + noise * np.random.default_rng(0).standard_normal((n, *size))
+        frames = level - level / 4 * (x**2 + y**2) + noise * np.random.default_rng(0).standard_normal((n, *size))
         return np.clip(np.round(frames), 0, 255).astype(np.uint8)
 
     return make
@@ -646,6 +693,51 @@ def test_a_covered_lens_tells_nothing(make_covered, encode, kind):
         assert np.median(confidence) == 0 and (confidence > 0.2).mean() < 0.02
         assert np.isnan(motion.x) and motion.support == 0
         assert noise > 0
+
+
+def jpegs(folder, frames):
+    """Write frames as a folder of JPEGs; returns its path."""
+    folder.mkdir()
+    for k, frame in enumerate(frames):
+        Image.fromarray(frame).save(folder / f"{k}.jpg")
+    return folder
+
+
+def h264(frames, encode, crf):
+    """Write frames in H.264, on one thread, so that it is always the same; returns the path."""
+    return encode("a.mp4", frames, range(len(frames)), Fraction(1, 30), options={"crf": crf, "threads": "1"})
+
+
+CODED = {
+    "h264": lambda frames, encode, folder: h264(frames, encode, "18"),
+    "h264-28": lambda frames, encode, folder: h264(frames, encode, "28"),
+    "mpeg4": lambda frames, encode, folder: encode(
+        "a.avi", frames, range(len(frames)), Fraction(1, 30), "mpeg4", options={"qscale": "4"}
+    ),
+    "jpeg": lambda frames, encode, folder: jpegs(folder, frames),
+}
+"""What loses something: ways to write frames."""
+
+
+@pytest.mark.parametrize("level", [60, 120, 200])
+@pytest.mark.parametrize("kind", CODED)
+def test_what_a_codec_makes_of_a_covered_lens_is_nothing(make_covered, encode, tmp_path, kind, level):
+    found = detect(CODED[kind](list(make_covered(n=12, size=(240, 320), level=level)), encode, tmp_path / "jpegs"))
+    overlay = Overlay("arrows", found.angles, found.movie.white, found.field.floor)
+    for step in found:
+        assert step.field is None or (step.field.confidence > 0.2).mean() < 0.005
+        assert np.isnan(step.motion.x)
+        drawn = overlay.draw(step)[60:100, 60:140].astype(int)
+        assert (drawn.max(axis=2) - drawn.min(axis=2) <= 40).all()
+
+
+@pytest.mark.parametrize("kind", CODED)
+def test_what_codecs_make_of_nothing_takes_nothing_from_texture(make_frames, encode, tmp_path, kind, monkeypatch):
+    pale = [np.round(128 + 0.5 * (frame - 128.0)).astype(np.uint8) for frame in make_frames(6, size=(120, 160))]
+    path = CODED[kind](pale, encode, tmp_path / "jpegs")
+    seen = list(detect(path))[1:]
+    monkeypatch.setattr(detection, "CODING", 0.0)
+    assert_allclose([step.motion for step in seen], [step.motion for step in list(detect(path))[1:]], atol=0.03)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -676,12 +768,41 @@ def test_faint_texture_is_still_seen(make_frames, contrast):
     assert_allclose([m[:2] for m in seen], [m[:2] for m in known], atol=0.1)
 
 
-def test_learning_from_noise_says_that_every_frame_is_a_cut(write_folder):
-    noise = np.random.default_rng(0).integers(0, 256, (20, *SIZE), np.uint8)
-    folder = write_folder({f"{k}.png": frame for k, frame in enumerate(noise)})
-    for source in (noise, folder):
-        with pytest.raises(VideoError, match="each of the 20 frames looked at begins a clip of its own"):
+UNLIKE = {"scenes": (4, "each of the 20 frames looked at begins a clip of its own"), "noise": (1, "content that moves")}
+"""What frames that have nothing in common are made of, the size of its grains, and what is said of them."""
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_learning_from_frames_without_anything_in_common_says_why_not(write_folder, kind):
+    grain, reason = UNLIKE[kind]
+    few = np.random.default_rng(0).integers(0, 256, (20, SIZE[0] // grain, SIZE[1] // grain), np.uint8)
+    frames = few.repeat(grain, axis=1).repeat(grain, axis=2)
+    folder = write_folder({f"{k}.png": frame for k, frame in enumerate(frames)})
+    for source in (frames, folder):
+        with pytest.raises(VideoError, match=reason):
             learn(source)
+
+
+def clips_in_the_table(source, run, out):
+    pairs_in_the_table(source, run, out)
+    return int(read_trace(out / "global-motion.csv").cut.sum())
+
+
+CLIPS = {
+    "open_movie": lambda source, run, out: sum(frame.cut for frame in open_movie(source, edits="split").frames()),
+    "flymotion.detecting.detect": lambda source, run, out: sum(step.cut for step in detect(source)),
+    "detect": clips_in_the_table,
+    "watch": lambda source, run, out: 12 - pairs_watched(source, run, out),
+}
+"""How many clips each entry point sees in 12 frames; learning from noise is refused."""
+
+
+@pytest.mark.parametrize("entry", CLIPS)
+def test_a_black_lens_is_one_clip(encode, run, tmp_path, entry):
+    assert CLIPS.keys() == PAIRS.keys() - {"learn"}
+    black = np.clip(np.round(2 + np.random.default_rng(0).standard_normal((12, 48, 72))), 0, 255).astype(np.uint8)
+    path = encode("a.mkv", list(black), [round(k * 100 / 3) for k in range(12)], codec="ffv1")
+    assert CLIPS[entry](path, run, tmp_path / "out") == 1
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------
@@ -775,3 +896,10 @@ def test_the_rounding_of_what_detectors_look_at_is_known(make_frames):
     frames = np.stack(make_frames(3, size=(96, 128)))
     for kind, factor in ((np.uint8, 1), (np.float32, 0), (np.uint16, 1)):
         assert detect(frames.astype(kind), scale=2).field.noise == pytest.approx(factor * detection.ROUNDING / 2)
+
+
+@pytest.mark.parametrize(("codec", "coded"), [("libx264", True), ("mpeg4", True), ("ffv1", False)])
+def test_whether_frames_were_coded_with_loss_is_known(encode, make_frames, codec, coded):
+    found = detect(encode("a.mkv", make_frames(3), range(0, 99, 33), codec=codec))
+    assert found.movie.coded == coded
+    assert found.field.noise == pytest.approx(detection.CODING if coded else detection.ROUNDING * found.movie.step)

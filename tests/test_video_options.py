@@ -506,8 +506,23 @@ def test_frames_without_contrast_are_no_edits():
 @pytest.mark.parametrize("size", [(48, 64), (64, 96), (97, 131)])
 def test_unlike_frames_are_edits_whatever_their_size(size):
     """Cells of unequal numbers of pixels would make all frames alike by their mean."""
-    noise = np.random.default_rng(0).integers(100, 200, (8, *size), dtype=np.uint8)
-    assert cuts_of(open_movie(noise, edits="split")) == list(range(8))
+    few = np.random.default_rng(0).integers(100, 200, (8, 25, 33), dtype=np.uint8)
+    frames = few.repeat(4, axis=1).repeat(4, axis=2)[:, : size[0], : size[1]]
+    assert cuts_of(open_movie(frames, edits="split")) == list(range(8))
+
+
+@pytest.mark.parametrize("size", [(12, 16), (48, 64), (97, 131), (480, 640)])
+@pytest.mark.parametrize("noise", [1.0, 20.0])
+def test_noise_is_no_edit(size, noise):
+    """A black lens, and much noise: cells that do not correlate tell of an edit only if they show something."""
+    black = 2 + noise * np.random.default_rng(0).standard_normal((20, *size))
+    assert cuts_of(open_movie(np.clip(black.round(), 0, 255).astype(np.uint8), edits="split")) == [0]
+
+
+def test_a_scene_between_frames_of_noise_is_an_edit():
+    frames = np.random.default_rng(0).integers(0, 5, (6, 48, 64)).astype(np.uint8)
+    frames[2:4] = np.linspace(20, 200, 64)
+    assert cuts_of(open_movie(frames, edits="split")) == [0, 2, 4]
 
 
 def test_flat_frames_have_no_edits():

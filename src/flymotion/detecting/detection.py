@@ -30,6 +30,12 @@ OUTPUTS = ("directions", "velocity", "confidence")
 ROUNDING = 12**-0.5
 """Standard deviation of the noise of rounding [steps]."""
 
+CODING = 0.9
+"""What a codec may make of noise, or of nothing, in whole blocks: a standard deviation [of 255 grey levels].
+
+Of 36 covered lenses in H.264, noise of one level, it leaves none any confidence above 0.2; at 0.7 some have a little.
+"""
+
 N_ROWS = 90
 """About as many rows of a frame, at most, are looked at for the mean responses."""
 
@@ -237,7 +243,8 @@ def detect(
         )
     dense = dense or _strips(shape[0], least).size >= shape[0]  # the strips would be more work
     scale = (view_scale or 1) * reading.get("scale", 1)
-    field = MotionField(detectors, noise=ROUNDING * movie.step / scale, outputs=OUTPUTS if dense else OUTPUTS[1:])
+    noise = max(ROUNDING * movie.step / scale, CODING * movie.coded)  # blocks are averaged with their like
+    field = MotionField(detectors, noise=noise, outputs=OUTPUTS if dense else OUTPUTS[1:])
     top, _, left, _ = reading.get("crop") or (0, 0, 0, 0)
     return Detecting(movie, field, view_scale, scale, (top, left))
 

@@ -55,7 +55,10 @@ class FieldStream:
     def noise(self) -> float:
         """Standard deviation of a pixel's noise, as in the last pair of frames; 0 where confidence is not asked for."""
         level = self._levels[self._finest] if self._levels else None
-        return 0.0 if level is None else math.sqrt(4 * level.noise) * 2**self._finest
+        if level is None or level.noise == 0:
+            return 0.0
+        # What is least is the same on every scale, as it is of blocks; the means of what changes have less of it.
+        return max(math.sqrt(4 * level.seen) * 2**self._finest, math.sqrt(2) * self.field.noise)
 
     def cut(self) -> None:
         """Forget the last frame: the next one begins another clip of the same size."""
@@ -127,6 +130,7 @@ class FieldStream:
         noise = math.inf
         for level in self._levels[self._finest :]:
             noise = min(noise, noise_of_slopes(*level.frames))
+            level.seen = noise
             level.noise = max(noise, self.field.noise**2 / 2)  # of rounding: it may be alike in both frames
 
     def _compute(self, out: Field) -> None:
@@ -158,7 +162,7 @@ class _Level:
         self.shape = shape
         self.frames = [np.zeros(shape, dtype), np.zeros(shape, dtype)]
         self.powers = [0.0, 0.0]
-        self.noise = 0.0
+        self.noise = self.seen = 0.0  # variance of slopes, and as the frames alone tell it
         self.estimates = np.zeros((3, 0, 0), np.float32)
         self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
         self._learned_scratch: list[PatchScratch] = []

@@ -122,7 +122,7 @@ def read_container(place: Place, pace: Pace | None = None, enter: float = 0.0) -
         clock = Clock(container, stream, pace or Pace.told(container, stream), place.live)
         if enter > 0 and not _seek(container, stream, clock, enter):
             return
-        yield from _timed(_decode(container, stream), clock)
+        yield from _timed(_decode(container, stream), clock, stream.codec_context.codec.lossy)
         if not place.live and _ends_early(container, stream, clock):
             yield "the file ends before its header says"
 
@@ -140,7 +140,7 @@ def _seek(container: Any, stream: Any, clock: Clock, time: float) -> bool:
     return True
 
 
-def _timed(frames: Iterator[Any], clock: Clock) -> Iterator[Item]:
+def _timed(frames: Iterator[Any], clock: Clock, coded: bool) -> Iterator[Item]:
     """Yield decoded frames with their times, and None where some are missing; damage as it comes."""
     wary = number = 0
     held: Shot | None = None  # one after a long step, until the next step tells whether that is a rate
@@ -155,7 +155,7 @@ def _timed(frames: Iterator[Any], clock: Clock) -> Iterator[Item]:
             held = None
         stamp, gap, perhaps = clock.take(frame.pts, wary > 0)
         wary -= 1
-        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame))
+        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame, coded))
         number += 1
         if perhaps:
             held = shot

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator
 from functools import partial
 from itertools import count, pairwise
@@ -20,12 +21,15 @@ __all__ = ["check_planes", "folder_source", "image_source", "is_image", "missing
 
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
 
-_NUMBERED = re.compile(r"(.*?)(\d+)(\D*)")  # the last number of a name
+_NUMBER = r"(\d+)"
+_DECIMAL = r"((?<![\d.])\d+\.\d+(?!\.?\d)|\d+)"  # a decimal is one number, unless it goes on, as versions do
 _AXES = (  # numbers of channels, slices and frames, as ImageJ writes them, and OME
     r"^channels=(\d+)|SizeC=\"(\d+)\"",
     r"^slices=(\d+)|SizeZ=\"(\d+)\"",
     r"^frames=(\d+)|SizeT=\"(\d+)\"",
 )
+
+_LOSSY = {"JPEG", "MPO", "WEBP"}  # formats, as Pillow names them, whose coding loses something, at least mostly
 
 _TAG = 0x0112  # of the orientation in EXIF
 _ORIENTATIONS = {
@@ -51,7 +55,7 @@ def folder_source(path: Path) -> Source:
         raise VideoError(f"{path}: the folder holds no images")
     missing = missing_before([file.name for file in files])
     n_frames = len(files) + sum(missing)
-    return Source(str(path), partial(_read_images, files, missing), n_frames, timed=False, counted=True)
+    return Source(str(path), partial(_read_images, files, missing, named=True), n_frames, timed=False, counted=True)
 
 
 def image_source(path: Path) -> Source:
@@ -69,7 +73,7 @@ def _natural(path: Path) -> tuple[list[str | int], str]:
 
 
 def missing_before(names: list[str]) -> list[int]:
-    """Return how many images are missing before each, from the last number in names that are otherwise alike.
+    """Return how many images are missing before each, from the number that varies most in names alike.
 
     Examples
     --------
@@ -77,10 +81,10 @@ def missing_before(names: list[str]) -> list[int]:
     [0, 0, 0, 2, 0, 0, 0]
     >>> missing_before(["a1.png", "a2.png", "a4.png", "a6.png", "a8.png"])
     [0, 0, 0, 0, 0]
+    >>> missing_before(["t0.7s.png", "t0.8s.png", "t0.9s.png", "t1.2s.png", "t1.3s.png", "t1.4s.png"])
+    [0, 0, 0, 2, 0, 0]
     """
-    found = [_NUMBERED.fullmatch(name) for name in names]
-    numbers = [None if each is None else (each[1], each[3], int(each[2])) for each in found]
-    steps = [b[2] - a[2] if a and b and a[:2] == b[:2] else 0 for a, b in pairwise(numbers)]
+    steps = _steps(names)
     usual = rhythm([step for step in steps if step > 0])
     if usual.share < 0.5:
         return [0] * len(names)
@@ -92,18 +96,38 @@ def missing_before(names: list[str]) -> list[int]:
     return [0, *(round(step / usual.step) - 1 if gap else 0 for step, gap in zip(steps, gaps, strict=True))]
 
 
+def _steps(names: list[str]) -> list[int]:
+    """Return the steps from name to name, of the number that varies most; 0 where anything before it differs."""
+    parts = [re.split(_DECIMAL, name) for name in names]
+    digits = {len(number.partition(".")[2]) for each in parts for number in each[1::2] if "." in number}
+    if len(digits) > 1:  # then 1.10 is what comes after 1.9
+        parts = [re.split(_NUMBER, name) for name in names]
+    numbers = [[int(number.replace(".", "")) for number in each[1::2]] for each in parts]
+    texts = [each[::2] for each in parts]
+    changes = [
+        [after - before for before, after in zip(*some, strict=True)] if same == other else []
+        for some, (same, other) in zip(pairwise(numbers), pairwise(texts), strict=True)
+    ]
+    varied = Counter(k for change in changes for k, step in enumerate(change) if step)
+    k = min(varied, key=lambda k: (-varied[k], k), default=0)
+    return [change[k] if k < len(change) and not any(change[:k]) else 0 for change in changes]
+
+
 def _look(path: Path) -> tuple[int | None, float | None]:
-    """Return the number of pages, and how long the first is shown [s]; None where unknown."""
+    """Return the number of pages, and how long the first is shown [s], None where unknown; refuse channels."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with Image.open(path) as image:
+                check_planes(image)
                 n_pages = getattr(image, "n_frames", 1)
                 image.load()
                 return n_pages, _shown(image) if n_pages > 1 and "duration" in image.info else None
-        except Exception:  # whatever is wrong, reading will say it
+        except VideoError as error:
+            raise VideoError(f"{path}: {error}") from error
+        except Exception:  # whatever else is wrong, reading will say it
             return None, None
 
 
@@ -124,13 +148,19 @@ def _read_animation(path: Path, start: Mark) -> Generator[Item]:
 
 
 def _read_images(
-    files: list[Path], missing: list[int], start: Mark, time: Callable[[Any], float] = lambda image: math.nan
+    files: list[Path],
+    missing: list[int],
+    start: Mark,
+    time: Callable[[Any], float] = lambda image: math.nan,
+    *,
+    named: bool = False,
 ) -> Generator[Item]:
     from PIL import Image
 
     number = 0
     for file, n_missing in zip(files, missing, strict=True):
-        name = file.name if len(files) > 1 else ""
+        name = file.name if named else ""
+        prefix = f"{name}: " if name else ""
         number += n_missing
         if n_missing and number > start:
             yield None
@@ -145,10 +175,10 @@ def _read_images(
                         yield Shot(number, time(image), partial(Grey, *grey), name)
                     number += 1
                 if i < (n_told := _largest(r"^images=(\d+)", _described(image))):
-                    yield f"{file.name}: has only {i} of the {n_told} images that ImageJ wrote as pages"
+                    yield f"{prefix}has only {i} of the {n_told} images that ImageJ wrote as pages"
         except Exception as error:  # damage makes Pillow raise anything: OSError, SyntaxError, TypeError, ...
             number += 1
-            yield f"{file.name}: {error}"
+            yield f"{prefix}{error}"
 
 
 def _turn_to(image: Any, i: int) -> bool:
@@ -166,20 +196,21 @@ def check_planes(image: Any) -> None:
 
     Raises
     ------
-    ValueError
-        Pages of ImageJ or OME that are not frames alone; channels of a TIFF that are neither grey nor colours.
+    VideoError
+        Without the file's name: pages of ImageJ or OME that are not frames alone; channels of a TIFF that are neither
+        grey nor colours.
     """
     tags = getattr(image, "tag_v2", {})
     samples, extra = tags.get(277, 1), tags.get(338, ())
     alpha = extra in (1, 2) or extra in ((1,), (2,))
     if samples not in (1, 3, 4) and not (samples == 2 and alpha):
-        raise ValueError(f"has {samples} channels; expected 1 (grey), 3 or 4 (colours)")
+        raise VideoError(f"has {samples} channels; expected 1 (grey), 3 or 4 (colours)")
     if samples > 1 and tags.get(284) == 2 and max(np.ravel(tags.get(258, 8))) > 8:
-        raise ValueError("has colours of more than 8 bit in planes; save it with its colours interleaved")
+        raise VideoError("has colours of more than 8 bit in planes; save it with its colours interleaved")
     text = _described(image)
     n_channels, n_slices, n_frames = (_largest(key, text) for key in _AXES)
     if n_channels > samples or min(n_slices, n_frames) > 1:
-        raise ValueError(
+        raise VideoError(
             f"is a stack of {n_channels} channels, {n_slices} slices and {n_frames} frames; expected one channel of "
             "frames, or of slices, alone: save each channel and slice as a stack of its own"
         )
@@ -195,11 +226,13 @@ def _largest(key: str, text: str) -> int:
 
 
 def _read_page(image: Any) -> Grey:
+    coded = image.format in _LOSSY or image.info.get("compression") == "jpeg"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         image.load()
         orientation = _ORIENTATIONS.get(image.getexif().get(_TAG))
         if image.mode in ("L", "I", "F") or image.mode.startswith("I;16"):
             white, step = 255.0 if image.mode == "L" else None, float(image.mode != "F")
-            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white, step=step)
-        return Grey(np.asarray(image.convert("RGB")) @ REC_601, orientation=orientation, white=255.0, step=1.0)
+            return Grey(np.array(image, dtype=np.float32), orientation=orientation, white=white, step=step, coded=coded)
+        values = np.asarray(image.convert("RGB")) @ REC_601
+        return Grey(values, orientation=orientation, white=255.0, step=1.0, coded=coded)

@@ -111,9 +111,9 @@ def area_sums(values: np.ndarray, scale: int) -> np.ndarray:
     return sums
 
 
-def grey_of_frame(frame: Any) -> Grey:
-    """Return the grey values of a decoded frame of PyAV."""
-    return _grey(frame)._replace(orientation=_orientation(frame))
+def grey_of_frame(frame: Any, coded: bool) -> Grey:
+    """Return the grey values of a decoded frame of PyAV, of a codec that may lose something or of one that does not."""
+    return _grey(frame)._replace(orientation=_orientation(frame), coded=coded)
 
 
 def _grey(frame: Any) -> Grey:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.brevity import in_brief
-from flymotion.video.edits import is_edit, thumbnail
+from flymotion.video.edits import Thumbnail, is_edit, thumbnail
 from flymotion.video.luminance import luminance
 from flymotion.video.reader import Item, Reader, Shot, VideoError
 from flymotion.video.selection import Selection
@@ -88,6 +88,8 @@ class Movie:
         range.
     step : float
         Luminance from one stored level to the next, before areas are averaged; 0 where they are not whole numbers.
+    coded : bool
+        Whether frames went through a codec that may lose something: H.264, JPEG.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Movie:
     lazy: bool
     white: float | None
     step: float
+    coded: bool
     _read: Reader = field(repr=False)
     _full: tuple[int, ...] = field(repr=False)
     _selection: Selection = field(repr=False)
@@ -141,7 +144,7 @@ class Movie:
             yield _batch(held)
 
     def _frames(self) -> Generator[Frame]:
-        n, cut, damaged, last = 0, True, False, np.zeros(())
+        n, cut, damaged, last = 0, True, False, Thumbnail(np.zeros(()))
         with closing(_in_one_process(self._read(self._selection.entry), self.name)) as items:
             for item in self._selection.frames(items):
                 if isinstance(item, Shot):

@@ -91,6 +91,7 @@ def open_movie(
         found.lazy,
         grey.white,
         grey.step,
+        grey.coded,
         found.read,
         full,
         wanted,

@@ -46,6 +46,8 @@ class Grey(NamedTuple):
         Luminance of white, where the format tells.
     step : float
         Luminance from one stored level to the next; 0 where they are not whole numbers.
+    coded : bool
+        Whether they went through a codec that may lose something.
     """
 
     values: np.ndarray
@@ -55,6 +57,7 @@ class Grey(NamedTuple):
     orientation: Orientation | None = None
     white: float | None = None
     step: float = 0.0
+    coded: bool = False
 
     def upright(self) -> Grey:
         """Return the same values, turned."""

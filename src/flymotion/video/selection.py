@@ -48,7 +48,7 @@ class Selection:
     edits : {"keep", "split"}
         What to do where a film is edited, or its lens was covered, so that the next frame shows something else: split,
         a new clip begins there. Two frames show something else if, coarsely seen (12 x 16 cells), they correlate by
-        less than 0.5, or only one of them shows anything. Gradual changes are none.
+        less than 0.5, more than their noise explains, or only one of them shows anything. Gradual changes are none.
     crop : (int, int, int, int), optional
         Rows ``top`` to ``bottom`` and columns ``left`` to ``right`` of the upright frame, the last ones excluded.
     scale : int

@@ -56,12 +56,13 @@ class Pace(NamedTuple):
         usual = rhythm(steps)
         if not usual.step:
             return told
+        constant = usual.share > _CONSTANT
         of_header = [
             float(1 / (rate * stream.time_base)) for rate in (stream.average_rate, stream.guessed_rate) if rate
         ]
         if any(alike(step, real) for step, real in zip(of_header, (sum(steps) / len(steps), usual.step), strict=False)):
-            return told
-        constant = usual.share > _CONSTANT
+            # An average far below the base may come of a rate that varies, or of frames that are missing.
+            return told if told.constant or not constant else told._replace(nominal=usual.step, constant=True)
         step = usual.step if constant else sum(steps) / len(steps)
         return cls(float(1 / (step * stream.time_base)), step, constant, False)
 
