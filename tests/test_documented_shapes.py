@@ -30,7 +30,7 @@ from flymotion.generators.theory import population
 from flymotion.learner.corpus import guise, worthwhile
 from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening
-from flymotion.photoreceptors import DivisiveNormalization, OnOff, WeberContrast, ZCAWhitening
+from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, WeberContrast, ZCAWhitening
 from flymotion.similarity import initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
@@ -38,7 +38,7 @@ from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
 from flymotion.tuning.circle import around, read_at, round_the_circle
-from flymotion.tuning.early import seen
+from flymotion.tuning.early import seen, seen_once
 from flymotion.tuning.phases import rendered
 from flymotion.video import read_movie
 from flymotion.video.edits import thumbnail
@@ -369,6 +369,10 @@ CALLS = {
     "State.M": (lambda: network()._state.M, {"K": 2}),
     "State.advance": (lambda: network.__wrapped__()._state.advance(products(), **RULES, forgetting=1.0)[0], LEARNED),
     "State.respond": (lambda: network()._state.respond(products(), **RULES)[0], LEARNED),
+    "seen_once": (
+        lambda: seen_once(LogIntensity().fit(np.ones((3, 5))), np.ones((7, 5))),
+        {"n_frames": 7, "n_pixels": 5},
+    ),
     "signed": (lambda: signed(THETA), {"n_rows": 30, "m": 2}),
     "tapped": (lambda: stacked(tapped(along(-1, 1), Grid(3, 5), np.zeros(1))), {"n_positions": 9, "n_taps": 3}),
     "OnlineNetwork.W_": (lambda: network().W_, NETWORK),
@@ -514,6 +518,7 @@ CALLS = {
 
 NOT_RUN = {
     "to_numpy": "any array, of any shape",
+    "unmasked": "any array, of any shape",
 }
 """Functions that return arrays and are not run, and why."""
 
