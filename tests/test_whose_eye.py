@@ -91,7 +91,8 @@ LOSING = {"twice the pixels": OnOff().fit_transform, "some pixels": lambda pairs
 @pytest.mark.parametrize("do", LOSING.values(), ids=LOSING)
 @pytest.mark.parametrize("name", EYES)
 def test_frames_of_other_pixels_are_no_longer_the_eyes(seen_by, name, do):
-    assert do(seen_by(name)).eye is None
+    with pytest.warns(UserWarning, match=rf"frames of \d+ pixels are no longer those of {name.capitalize()}"):
+        assert do(seen_by(name)).eye is None
 
 
 def test_an_eye_that_does_not_fit_is_refused():

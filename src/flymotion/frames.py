@@ -8,6 +8,7 @@ uses *pairs* of consecutive frames, ``x_t`` and ``x_{t+1}`` of Bahroun et al. 20
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -195,9 +196,22 @@ class FramePairs:
         return self.with_frames(function(self.before), function(self.after))
 
     def with_frames(self, before: np.ndarray, after: np.ndarray) -> FramePairs:
-        """Return the same pairs seen otherwise; frames of another number of pixels are no longer those of the eye."""
-        kept = self.eye if math.prod(np.shape(before)[1:]) == self.n_pixels else None
-        return replace(self, before=before, after=after, eye=kept)
+        """Return the same pairs seen otherwise.
+
+        Warns
+        -----
+        UserWarning
+            Frames of another number of pixels than an eye that is known: they are no longer those of that eye.
+        """
+        n_pixels, eye = math.prod(np.shape(before)[1:]), self.eye
+        if eye is not None and n_pixels != self.n_pixels:
+            warnings.warn(
+                f"frames of {n_pixels} pixels are no longer those of {eye}: without an eye, a learner takes them for "
+                "those of a line or a grid",
+                stacklevel=3,
+            )
+            eye = None
+        return replace(self, before=before, after=after, eye=eye)
 
     def flat(self) -> FramePairs:
         """Return the same pairs with each frame as a vector of ``n_pixels``."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -194,7 +194,7 @@ def _approximate(config: Config, world: str, seed: int) -> Approximation:
 def _middle(pairs: FramePairs, n: int) -> FramePairs:
     """Return the middle n pixels; the middle of an eye is a smaller eye."""
     first = (pairs.n_pixels - n) // 2
-    return pairs.map(lambda frames: frames[:, first : first + n])
+    return replace(pairs, eye=None).map(lambda frames: frames[:, first : first + n])
 
 
 def _cut(world: str, lesson: FramePairs, test: FramePairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

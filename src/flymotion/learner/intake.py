@@ -179,4 +179,4 @@ def _tiled(pairs: FramePairs, shape: tuple[int, ...]) -> FramePairs:
         windows = np.lib.stride_tricks.sliding_window_view(frames, shape, axis=(1, 2))
         return windows[:, :: shape[0] * spread, :: shape[1] * spread].reshape(-1, *shape)
 
-    return pairs.map(tile)
+    return FramePairs(tile(pairs.before), tile(pairs.after))

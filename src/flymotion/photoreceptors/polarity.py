@@ -15,7 +15,8 @@ __all__ = ["OnOff"]
 class OnOff(EarlyVision):
     """Half-wave rectification into ON parts, ``max(x, 0)``, and OFF parts, ``max(-x, 0)``.
 
-    Frames get twice the pixels, the ON parts of all of them first; pairs come back flat. Their difference is the frame.
+    Frames get twice the pixels, the ON parts of all of them first; pairs come back flat, without the eye that they may
+    know, which is warned of. Their difference is the frame.
 
     Examples
     --------
