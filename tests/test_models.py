@@ -348,15 +348,16 @@ for _ in range(n):
 
 
 @pytest.mark.case("B36")
-@pytest.mark.parametrize("n", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(tmp_path, n):
+@pytest.mark.parametrize("n, n_kinds", [(10, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
+def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(tmp_path, n, n_kinds):
     old, new, path = (save(make(), tmp_path / name) for make, name in KEPT)
     arguments = [sys.executable, "-c", SAVING, old, new, path, str(n)]
     env = os.environ | {"PYTHONPATH": str(SOURCE)}
     done = subprocess.run(arguments, env=env, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     left = done.stdout.split()
-    assert len(left) == n and {*left} == {"plain", "video"}
+    assert len(left) == n and {*left} <= {"plain", "video"}
+    assert len({*left}) >= n_kinds  # that both were found is chance, but for many kills
     assert path.read_bytes() in (old.read_bytes(), new.read_bytes())
 
 

@@ -7,6 +7,7 @@ no arguments. What comes back has the same names, and the results of a list stac
 from __future__ import annotations
 
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -116,10 +117,9 @@ def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
             complete = True
         finally:
             if results is not None and n_processes > 1 and not complete:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # that work is left, which is known
+                with _quiet():
                     results.close()  # hands out no more, so that none is waited for
-                get_reusable_executor().shutdown(wait=True, kill_workers=True)
+                    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
     return each
 
@@ -141,3 +141,21 @@ def _deaf() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let nothing be said of work that is left, nor by the thread that hands it out and finds nobody to hand it to."""
+    say = threading.excepthook
+
+    def unless_it_hands_out(what: Any) -> None:
+        if what.thread is None or not what.thread.name.startswith("ExecutorManagerThread"):
+            say(what)
+
+    threading.excepthook = unless_it_hands_out
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        threading.excepthook = say
