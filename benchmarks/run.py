@@ -153,7 +153,7 @@ def rivals() -> Iterator[Row]:
         warnings.simplefilter("ignore")
         ours, peer = (OuterProductKMeans(4, n_init=1, max_iter=5, random_state=0).fit(x) for x in (chi, dense))
         for call, least in (("fit", 0.7), ("predict", 0.3)):
-            a, b = in_turns(lambda: getattr(ours, call)(chi), lambda: getattr(peer, call)(dense))  # noqa: B023
+            a, b = in_turns(lambda: getattr(ours, call)(chi), lambda: getattr(peer, call)(dense))  # noqa: B023 - run at once
             note = f"K-means on products of rank 2, 25 entries, against the same written out; at least {least}"
             yield row(f"rivals.kmeans-{call}", a / len(u) * 1e6, b / len(u) * 1e6, "us/sample", note)
 

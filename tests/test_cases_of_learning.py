@@ -299,7 +299,9 @@ def test_sm_and_pca_agree_in_their_subspace(make_products):
 
 
 @pytest.mark.case("B30")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # that units are too many, the test's input
 @pytest.mark.parametrize("n_directions", [1, 2])
 @pytest.mark.parametrize("name", ALL_LEARNERS)
 def test_beyond_the_rank_there_is_nothing(name, n_directions):
@@ -331,7 +333,9 @@ SIZE = {"K-means": "n_clusters"}
 
 
 @pytest.mark.case("B45")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # folds of a few pairs may leave a unit out
 @pytest.mark.parametrize("name", CROSS_VALIDATED)
 def test_folds_of_pairs_are_scored(name):
     """Rows are pairs, made before they are split, so that no fold makes pairs of frames that were apart."""

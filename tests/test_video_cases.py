@@ -433,7 +433,7 @@ def test_frames_are_those_that_decode(encode, make_frames, run, tmp_path, entry)
 
 
 @pytest.mark.case("B16")
-@pytest.mark.filterwarnings("ignore:.*damaged after:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*damaged after:UserWarning")  # that it is told is another test's
 @every_entry
 def test_a_damaged_frame_is_in_no_pair(encode, make_frames, run, tmp_path, entry):
     path = encode("a.avi", make_frames(40), range(40), Fraction(1, 25), "mpeg4", rate=25, options={"g": "1"})
@@ -837,7 +837,7 @@ def in_child(function, *arguments):
 
 
 @forking
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python's own, from 3.12 on; forking is the point
 @pytest.mark.parametrize("kind", ["a.mp4", "images", "array"])
 @pytest.mark.parametrize("loop", BEGUN)
 def test_a_forked_process_that_goes_on_with_a_loop_is_told(encode, write_folder, make_frames, kind, loop):
@@ -854,7 +854,7 @@ def test_a_forked_process_that_goes_on_with_a_loop_is_told(encode, write_folder,
 
 
 @forking
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python's own, from 3.12 on; forking is the point
 def test_a_movie_is_read_by_a_worker_while_it_is_read_here(encode, make_frames):
     movie = open_movie(encode("a.mp4", make_frames(12), range(12), Fraction(1, 25)))
     here = iter(movie)
@@ -864,7 +864,7 @@ def test_a_movie_is_read_by_a_worker_while_it_is_read_here(encode, make_frames):
 
 
 @forking
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python's own, from 3.12 on; forking is the point
 def test_a_live_movie_belongs_to_the_process_that_opened_it(encode, make_frames, tmp_path):
     path, pipe = encode("a.ts", make_frames(12), range(12), Fraction(1, 25)), tmp_path / "pipe"
     os.mkfifo(pipe)
