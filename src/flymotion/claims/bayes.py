@@ -16,8 +16,8 @@ from flymotion.world.scenes import exponential_covariance
 
 __all__ = ["Posterior", "covariance", "posterior"]
 
-N_NODES = 15
-"""Gauss-Legendre nodes of the prior."""
+N_NODES = 32
+"""Gauss-Legendre nodes of the prior; even, as two frames that are the same at no motion have no density."""
 
 
 class Posterior(NamedTuple):
