@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from scipy.ndimage import gaussian_filter
 import flymotion
 from flymotion import claims
 from flymotion.claims import known_claims
+from flymotion.claims.judging import as_known
 from flymotion.claims.rows import Claim
 from flymotion.cli import main
 from flymotion.cli.common import table
@@ -41,10 +43,11 @@ def write_frames(tmp_path):
 
 @pytest.fixture
 def fake_reproduce(monkeypatch):
-    """Let ``reproduce`` give these claims; returns the arguments that it was called with."""
+    """Let ``reproduce`` give these claims, which are on record; returns the arguments that it was called with."""
 
-    def fake(*rows):
+    def fake(*rows, before=None):
         calls = []
+        monkeypatch.setattr(claims, "recorded", lambda full: as_known(rows if before is None else before))
         monkeypatch.setattr(claims, "reproduce", lambda *a, **k: calls.append((a, k)) or list(rows))
         return calls
 
@@ -82,7 +85,7 @@ def test_help_names_the_commands(run, flag):
             ["SOURCE...", "--n-components", "--patch", "--photographs", "--n-pairs", "--seed", "--out", "bundled"],
         ),
         ("learn", ["--start", "--stop", "--max-frames"]),
-        ("reproduce", ["[ID]...", "--full", "--seeds", "--video", "--out", "claims.json", "Exit status 1"]),
+        ("reproduce", ["[ID]...", "--seeds", "--video", "--out", "claims.json", "verdict.md", "Exit status 0"]),
     ],
 )
 def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, words):
@@ -347,12 +350,22 @@ def test_reproduce_passes_on_what_was_asked_for(run, fake_reproduce, tmp_path):
     assert (options["full"], options["n_seeds"], options["out"]) == (True, 3, tmp_path)
 
 
-def test_a_claim_that_fails_makes_exit_status_1(run, fake_reproduce, tmp_path):
+@pytest.mark.parametrize("verbose", [[], ["-v"]], ids=["claims", "measures"])
+def test_what_fails_is_printed_first_and_is_no_error_where_it_is_known(run, fake_reproduce, tmp_path, verbose):
     fake_reproduce(claim(), claim("C2.angle", 20.0, "<", 15.0, False), claim("C3.x", np.nan, ">", 0.0, False))
-    status, out, err = run("reproduce", "--out", tmp_path)
-    assert status == 1
-    assert out.count("FAILS") == 2
-    assert err == "2 measure(s) miss their bound: C2.angle, C3.x\n"
+    status, out, err = run("reproduce", *verbose, "--out", tmp_path)
+    assert (status, err) == (0, "")
+    assert re.findall("FAILS|holds", out) == ["FAILS", "FAILS", "holds"]
+
+
+def test_another_verdict_than_is_on_record_makes_exit_status_1(run, fake_reproduce, tmp_path):
+    failing = claim("C2.angle", 20.0, "<", 15.0, False)
+    fake_reproduce(claim(), failing, before=[claim(), claim("C2.angle", 12.5, "<", 15.0)])
+    status, _, err = run("reproduce", "--out", tmp_path)
+    assert (status, err) == (1, "not as recorded:\nC2.angle holds, and now fails\n")
+    fake_reproduce(claim(), before=[failing])
+    assert run("reproduce", "--out", tmp_path)[0] == 1
+    assert run("reproduce", "--out", tmp_path, "--seeds", 3)[0] == 0  # of which nothing is on record
 
 
 def test_an_unknown_claim_is_refused(run, tmp_path):

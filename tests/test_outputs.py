@@ -18,6 +18,7 @@ from scipy.ndimage import gaussian_filter
 import flymotion
 from flymotion import claims, detecting, tuning
 from flymotion.claims import reproducing
+from flymotion.claims.judging import Known
 from flymotion.claims.rows import above
 from flymotion.cli import main
 from flymotion.detecting import read_trace
@@ -63,6 +64,7 @@ def small_groups(monkeypatch):
 
     groups = {"first": group("C1"), "second": group("C2")}
     monkeypatch.setattr(reproducing, "groups", lambda: groups)
+    monkeypatch.setattr(claims, "recorded", lambda full: dict.fromkeys(["C1.one", "C2.one"], Known(1.0, True)))
     monkeypatch.setattr(reproducing, "on_cores", lambda n, done=bool: lambda work: worked(work, done))
     return groups
 
@@ -121,7 +123,7 @@ NAMES = {
     "learn": ["model.safetensors", "filters.png"],
     "tune": [f"hrd-{name}.{suffix}" for name in ("contrast", "edges") for suffix in ("nc", "png")],
     "compare": ["compare.csv", "compare.png"],
-    "reproduce": ["claims.json", "figure_C1.png", "figure_C2.png"],
+    "reproduce": ["claims.json", "verdict.md", "figure_C1.png", "figure_C2.png"],
 }
 """What each writes."""
 
@@ -354,7 +356,7 @@ def test_what_was_finished_is_kept_and_said(run, command, number, expected, old,
     assert status == expected
     assert err.splitlines()[-1].startswith("Interrupted: ") and err.endswith(f"out{kept}\n")
     found = contents(old)
-    finished = {"tune": NAMES["tune"][:2], "reproduce": ["claims.json", "figure_C1.png"]}.get(command, NAMES[command])
+    finished = NAMES[command][: {"tune": 2, "reproduce": 3}.get(command)]
     assert {name.removeprefix("unfinished/") for name in found if found[name] not in (b"old", b"mine")} == set(finished)
     same = [name for name in before if found[name] == before[name]]
     assert set(same) == set(before) - set({"tune": finished}.get(command, []))
@@ -409,7 +411,7 @@ def test_figures_of_an_earlier_run_go_and_those_of_others_stay(run, place):
     Image.new("L", (4, 4)).save("out/mine.png")
     (place / "out" / "broken.png").write_bytes(b"no image")
     assert run("reproduce", "c2", "--out", "out")[0] == 0
-    assert set(contents(place / "out")) == {"claims.json", "figure_C2.png", "mine.png", "broken.png"}
+    assert set(contents(place / "out")) == {"claims.json", "verdict.md", "figure_C2.png", "mine.png", "broken.png"}
 
 
 def test_claims_are_listed(run):

@@ -8,11 +8,26 @@ A module here that has ``CLAIMS`` is a group of claims; nothing else has to know
 - ``check(found, config)``: rows, of what came of the work (:mod:`flymotion.claims.rows`);
 - ``figures(found, config)``: figures by name, where there are any.
 
-:func:`reproduce` runs those that hold the claims asked for, writes ``claims.json`` and draws the figures. ``worlds``
-and ``lessons`` hold what several groups share.
+:func:`reproduce` runs those that hold the claims asked for, writes ``claims.json`` and draws the figures. ``sentences``
+has what the paper says and the rows that decide it, ``judging`` the verdict and what is on record of it. ``worlds``,
+``lessons``, ``nulls`` and ``bayes`` hold what several groups share.
 """
 
+from flymotion.claims.judging import differences, recorded
 from flymotion.claims.reproducing import Interrupted, groups, known_claims, reproduce
 from flymotion.claims.rows import Claim, Verdict, verdicts
+from flymotion.claims.sentences import FIGURES, SENTENCES
 
-__all__ = ["Claim", "Interrupted", "Verdict", "groups", "known_claims", "reproduce", "verdicts"]
+__all__ = [
+    "FIGURES",
+    "SENTENCES",
+    "Claim",
+    "Interrupted",
+    "Verdict",
+    "differences",
+    "groups",
+    "known_claims",
+    "recorded",
+    "reproduce",
+    "verdicts",
+]

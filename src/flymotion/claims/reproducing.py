@@ -14,8 +14,10 @@ from typing import Any
 
 from flymotion.claims.rows import Claim, write
 from flymotion.claims.running import Each, finished, names, on_cores
+from flymotion.claims.sentences import FIGURES, SENTENCES
+from flymotion.claims.verdict_page import verdict_page
 from flymotion.plots.canvas import save_figure
-from flymotion.writing import UNFINISHED, Results, results
+from flymotion.writing import UNFINISHED, Results, results, whole
 
 __all__ = ["Interrupted", "groups", "known_claims", "reproduce"]
 
@@ -66,7 +68,8 @@ def reproduce(
     full : bool
         Every seed and size that a claim names, in minutes, instead of few seeds, in one or two.
     out : str or Path
-        Folder for ``claims.json`` and the figures; made if missing. Figures of an earlier run there are removed when
+        Folder for ``claims.json``, ``verdict.md``, what the rows say of the paper's sentences, and the figures; made if
+        missing. Figures of an earlier run there are removed when
         the new ones are in place.
     progress : callable
         Called with the pieces of work done, their total, and what is being worked on.
@@ -93,7 +96,7 @@ def reproduce(
     wanted = _known(ids)
     modules = {name: module for name, module in groups().items() if wanted.intersection(module.CLAIMS)}
     configs = _configs(modules, full, settings)
-    with results(out, ["claims.json"], sources=settings.get("videos", ())) as files:
+    with results(out, ["claims.json", "verdict.md"], sources=settings.get("videos", ())) as files:
         found: dict[str, Any] = {}
         try:
             for name, of_group in _run(modules, configs, progress, n_jobs):
@@ -121,6 +124,10 @@ def _conclude(
     rows = [row for name, module in modules.items() for row in module.check(found[name], configs[name])]
     rows = sorted((row for row in rows if _id(row) in wanted), key=lambda row: _number(_id(row)))
     write(rows, files.aside / "claims.json")
+    how = "Measured by `flymotion reproduce`, with the seeds that each row of `claims.json` names."
+    page = verdict_page(rows, SENTENCES, FIGURES, how, all_claims=wanted == set(known_claims()) and not unfinished)
+    with whole(files.aside / "verdict.md") as place:
+        place.write_text(page, encoding="utf-8", errors="backslashreplace")
     drawn = [
         partial(_draw, name, found[name], configs[name], files.aside)
         for name in modules
