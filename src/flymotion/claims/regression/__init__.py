@@ -1,6 +1,6 @@
 r"""Velocity as a ridge regression, and as a correlation (Section 2.5, Supplement C; C15, C33).
 
-Content moves by theta, so that :math:`\Delta x = \theta A x` and noise; the estimates are
+Content moves by theta, so that :math:`\Delta x = \theta A x` and noise; the estimates are (Eqs. 28 and 29, of content)
 
 .. math::
     \hat\theta = \arg\min_\theta |\Delta x - \theta A x|^2 + \lambda \theta^2
