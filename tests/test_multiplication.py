@@ -134,7 +134,7 @@ def test_the_share_is_that_of_the_variance():
 
 
 def test_noise_differs_by_seed_and_gratings_have_none(pickled):
-    work = pickled(multiplication.work(Config(n_seeds=2, n_speeds=5)))
+    work = pickled(multiplication.work(Config(n_seeds=2, n_speeds=20)))
     assert callable(work["gratings"])
     one, other = (piece().product for piece in work["noise"])
     assert not np.array_equal(one, other)
