@@ -71,6 +71,10 @@ MEANT = {
 }
 """Parameters of units; strengths are times those of the unit above."""
 
+SENTENCE = (
+    'Sec. 3.2: "the neuronal output nonlinearity can generate multiplicative terms for outer product computation"'
+)
+
 STIMULI = {"gratings": "gratings", "noise": "noise of L1"}
 """What is shown, and its name."""
 
@@ -223,7 +227,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
             product, alone, quadratic = (field[..., k, i] for field in by_unit[:3])
             note = f"{alone.mean():.3g} alone; all terms up to second order explain {quadratic.mean():.3f}"
             id, title = f"C31.{unit}_{which}{shown}", f"{SHARE}, {title}, {label}, {name}"
-            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds")
+            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds; {SENTENCE}")
         selectivity = by_unit.selectivity[..., k].mean()
         note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[k]}"
         id, made = f"C31.{unit}_direction_{shown}", by_unit.made[..., k] / selectivity
@@ -243,26 +247,53 @@ def _check_nulls(nulls: np.ndarray, shown: str, name: str) -> Iterator[Claim]:
 
 def _check_largest(scanned: Scanned, shown: str, name: str) -> Iterator[Claim]:
     """Report the largest share, of the mean of the seeds, over parameters, and the parameters."""
-    families = {
-        "power": ("sum beyond a threshold, to a power", scanned.power, THRESHOLDS, EXPONENTS),
-        "logistic": ("logistic function of the sum", scanned.logistic, THRESHOLDS, GAINS),
-        "conductances": ("conductances (Gruntman)", scanned.conductances, STRENGTHS, STRENGTHS),
-    }
-    for family, (label, found, firsts, seconds) in families.items():
+    for family, (label, found, firsts, seconds) in _families(scanned).items():
         for k, (which, title) in enumerate(PARTS.items()):
             by = found[..., k].reshape(-1, len(firsts), len(seconds))
             i, j = np.unravel_index(by.mean(axis=0).argmax(), by.shape[1:])
             at = " and ".join(
                 f"{what} {value:g}" for what, value in zip(MEANT[family], (firsts[i], seconds[j]), strict=True)
             )
-            note = f"at {at}; of {by[0].size} of {' and '.join(MEANT[family])}; mean of the seeds"
+            note = f"at {at}; of {by[0].size} of {' and '.join(MEANT[family])}; mean of the seeds; {SENTENCE}"
             values = found[..., i, j, k]
             title = f"{SHARE}, largest over parameters, {title}, {label}, {name}"
             yield report(f"C31.largest_{family}_{which}{shown}", title, values, worst=np.mean, note=note)
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
-    """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
+    """Draw what the product of change and intensity explains of each unit's output, and over units' parameters."""
+    return {"products": _draw_units(found), "products_by_parameter": _draw_parameters(found)}
+
+
+def _families(scanned: Scanned) -> dict[str, tuple[str, np.ndarray, tuple[float, ...], tuple[float, ...]]]:
+    """Return of each family of units its name, its shares and both of its parameters."""
+    return {
+        "power": ("sum beyond a threshold, to a power", scanned.power, THRESHOLDS, EXPONENTS),
+        "logistic": ("logistic function of the sum", scanned.logistic, THRESHOLDS, GAINS),
+        "conductances": ("conductances (Gruntman)", scanned.conductances, STRENGTHS, STRENGTHS),
+    }
+
+
+def _draw_parameters(found: Found) -> Figure:
+    """Draw the share in one unit over both parameters of each family, mean of the seeds; stimuli below each other."""
+    figure = new_figure(11, 6.4)
+    panels = figure.subplots(len(STIMULI), len(MEANT), squeeze=False)
+    for row, (shown, name) in zip(panels, STIMULI.items(), strict=True):
+        for axes, (family, (label, explained, firsts, seconds)) in zip(
+            row, _families(found[shown].scanned).items(), strict=True
+        ):
+            by = explained[..., 0].reshape(-1, len(firsts), len(seconds)).mean(axis=0)
+            image = axes.imshow(by, origin="lower", cmap="viridis", vmin=0, vmax=0.25, aspect="auto")
+            axes.set_xticks(range(len(seconds)), [f"{value:g}" for value in seconds])
+            axes.set_yticks(range(len(firsts)), [f"{value:g}" for value in firsts])
+            axes.set(ylabel=MEANT[family][0], xlabel=MEANT[family][1])
+            axes.set_title(f"{label}, {name}", fontsize=9)
+    figure.colorbar(image, ax=list(panels.flat), label="share of one unit that only the product explains")
+    return figure
+
+
+def _draw_units(found: Found) -> Figure:
+    """Draw each unit as bars: mean and range of the seeds."""
     figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     places = np.arange(len(UNITS))
@@ -283,4 +314,4 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
         axes.set_title(title, fontsize=10)
     panels[0].set(ylabel="share that only the product explains", ylim=(0, 1.35))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    return {"products": figure}
+    return figure
