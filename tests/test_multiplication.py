@@ -155,5 +155,4 @@ def test_products_are_drawn_as_bars_of_every_unit(found):
 
 def test_shares_are_drawn_over_both_parameters_of_each_family(found):
     figure = multiplication.figures(found, SMALL)["products_by_parameter"]
-    figure.savefig(io.BytesIO(), dpi=40)
     assert sum(len(axes.images) for axes in figure.axes) == 3 * len(STIMULI)
