@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from flymotion.claims import multiplication
-from flymotion.claims.multiplication import STIMULI, UNITS, Config, shares
+from flymotion.claims.multiplication import STIMULI, UNITS, Config
+from flymotion.claims.product_terms import EXPONENTS, NULLS, STRENGTHS, THRESHOLDS, product_shares, shares
 from flymotion.claims.running import run
 from flymotion.detectors import gruntman
 from flymotion.world.eyes import Line
@@ -30,7 +31,7 @@ def inputs():
 def test_rows_only_report(found):
     rows = list(multiplication.check(found, SMALL))
     assert {row.holds for row in rows} == {None}
-    assert len({row.id for row in rows}) == len(rows) == 3 * len(UNITS) * len(STIMULI)
+    assert len({row.id for row in rows}) == len(rows) == (3 * len(UNITS) + len(NULLS) + 6) * len(STIMULI)
     assert all(row.id.startswith("C31.") and np.isfinite(row.value) for row in rows)
     assert {row.seeds for row in rows} == {0, SMALL.n_seeds}
 
@@ -53,6 +54,29 @@ def test_the_product_makes_all_direction_selectivity_of_squared_sums_for_grating
 def test_most_of_the_direction_selectivity_of_a_rectified_sum_is_the_product(found):
     for made, selectivity in ((each.made[..., 0], each.selectivity[..., 0]) for each in found.values()):
         assert ((0.5 < made / selectivity) & (made / selectivity < 1)).all()
+
+
+def test_units_that_are_scanned_are_those_that_are_shown(found):
+    """Threshold 0 and exponent 1 are half a wave; strengths of 1 are Gruntman's; one moment in four is scanned."""
+    for shown in found.values():
+        half_wave = shown.scanned.power[..., THRESHOLDS.index(0.0), EXPONENTS.index(1.0), :]
+        conductances = shown.scanned.conductances[..., STRENGTHS.index(1.0), STRENGTHS.index(1.0), :]
+        np.testing.assert_allclose(half_wave, shown.product[..., list(UNITS).index("half_wave"), :], atol=0.02)
+        np.testing.assert_allclose(conductances, shown.product[..., list(UNITS).index("gruntman"), :], atol=0.002)
+
+
+def test_what_adds_or_is_odd_holds_no_product_and_the_multiplier_little_else(found):
+    for shown in found.values():
+        linear, odd, random, multiplier = np.moveaxis(shown.scanned.nulls, -1, 0)
+        np.testing.assert_allclose(linear, 0, atol=1e-12)
+        assert (odd < 0.01).all() and (0.01 < random).all() and (random < 0.2).all() and (multiplier > 0.9).all()
+
+
+def test_no_unit_that_is_never_negative_holds_as_much_of_the_product_as_a_square(found):
+    for shown in found.values():
+        squared = shown.product[..., SQUARED, :]
+        for family in shown.scanned[:3]:
+            assert (family < squared[..., None, None, :]).all()
 
 
 def test_conductances_hardly_multiply_at_low_contrast():
@@ -86,6 +110,12 @@ def test_sums_and_squares_hold_no_product(inputs):
         np.testing.assert_allclose([product, quadratic, made], [0, 1, 0], atol=1e-12)
 
 
+def test_shares_of_many_outputs_are_those_of_each(inputs):
+    outputs = np.stack([inputs[..., 0] * inputs[..., 1], np.maximum(inputs.sum(axis=-1), 0), inputs[..., 2]])
+    expected = [shares(output, inputs)[0] for output in outputs]
+    np.testing.assert_allclose(product_shares(outputs, inputs), expected, atol=1e-12)
+
+
 def test_a_product_is_all_product(inputs):
     output = inputs[..., 0] * (inputs[..., 1] - inputs[..., 2])
     _, alone, quadratic, made = shares(output, inputs)
@@ -104,7 +134,7 @@ def test_the_share_is_that_of_the_variance():
 
 
 def test_noise_differs_by_seed_and_gratings_have_none(pickled):
-    work = pickled(multiplication.work(Config(n_seeds=2, n_speeds=5)))
+    work = pickled(multiplication.work(Config(n_seeds=2, n_speeds=20)))
     assert callable(work["gratings"])
     one, other = (piece().product for piece in work["noise"])
     assert not np.array_equal(one, other)
@@ -121,3 +151,8 @@ def test_products_are_drawn_as_bars_of_every_unit(found):
     figure.savefig(io.BytesIO(), dpi=40)
     assert [axes.get_title() for axes in figure.axes] == list(STIMULI.values())
     assert all(len(axes.patches) == 3 * len(UNITS) for axes in figure.axes)
+
+
+def test_shares_are_drawn_over_both_parameters_of_each_family(found):
+    figure = multiplication.figures(found, SMALL)["products_by_parameter"]
+    assert sum(len(axes.images) for axes in figure.axes) == 3 * len(STIMULI)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.product_terms import EXPONENTS, GAINS, NULLS, STRENGTHS, THRESHOLDS, Scanned, scan, shares
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.worlds import WORLDS
@@ -62,6 +63,17 @@ MEANING = (
     "the voltage is nearly linear; what little tells direction in its mean is mostly the product",
 )
 """What the figures say of each unit."""
+
+MEANT = {
+    "power": ("threshold [standard deviations]", "exponent"),
+    "logistic": ("threshold [standard deviations]", "gain [1 / standard deviation]"),
+    "conductances": ("strength of excitation", "strength of inhibition"),
+}
+"""Parameters of units; strengths are times those of the unit above."""
+
+SENTENCE = (
+    'Sec. 3.2: "the neuronal output nonlinearity can generate multiplicative terms for outer product computation"'
+)
 
 STIMULI = {"gratings": "gratings", "noise": "noise of L1"}
 """What is shown, and its name."""
@@ -109,6 +121,8 @@ class Shares(NamedTuple):
     """Difference between the mean outputs of one unit to motion right and left, over their sum, shape (n_units,)."""
     made: np.ndarray
     """What the product makes of it, shape (n_units,)."""
+    scanned: Scanned
+    """Shares of units of other parameters, and of nulls."""
 
 
 def work(config: Config) -> Work:
@@ -180,11 +194,11 @@ def _take_apart(movies: np.ndarray, eye: Line, kept: slice) -> Shares:
         inside = slice(*np.searchsorted(detector.positions(eye, BOTH), [MARGIN, last]))
         return detector(movies, DT, eye=eye, direction=BOTH)[:, kept, inside]
 
-    sums = _inputs_of_sums(respond)
+    sums, conductances = _inputs_of_sums(respond), _inputs_of_conductances(respond)
     units = (
         (respond(linear_nonlinear(nonlinearity="half-wave")), sums, 3),
         (respond(linear_nonlinear(nonlinearity="squared")), sums, 3),
-        (respond(gruntman()), _inputs_of_conductances(respond), 2),
+        (respond(gruntman()), conductances, 2),
     )
     taken = [
         (shares(outputs[..., 0], inputs[..., :own]), shares(outputs[..., 0] - outputs[..., 1], inputs))
@@ -192,78 +206,99 @@ def _take_apart(movies: np.ndarray, eye: Line, kept: slice) -> Shares:
     ]
     product, alone, quadratic, made = np.moveaxis(np.array(taken), -1, 0)
     right, left = np.array([outputs[..., 0].reshape(2, -1).mean(axis=1) for outputs, _, _ in units]).T
-    return Shares(product, alone, quadratic, (right - left) / (right + left), made[:, 0] / (right + left))
-
-
-def shares(output: np.ndarray, inputs: np.ndarray) -> tuple[float, float, float, float]:
-    """Regress a unit's output on its inputs, their squares and products.
-
-    Parameters
-    ----------
-    output : ndarray, shape (n_movies, ...)
-        The first half of the movies is of motion right, the others of motion left.
-    inputs : ndarray, shape (n_movies, ..., n_inputs)
-        The change first, then intensities.
-
-    Returns
-    -------
-    product : float
-        Share of the output's variance that the products of the change with intensities explain beyond all other terms.
-    alone : float
-        Share that they explain alone.
-    quadratic : float
-        Share that all terms explain.
-    made : float
-        Difference between the mean outputs to motion right and left that they make.
-    """
-    change, intensities = inputs[..., :1], inputs[..., 1:]
-    pairs = itertools.combinations(range(intensities.shape[-1]), 2)
-    others = [intensities[..., i] * intensities[..., j] for i, j in pairs]
-    rest = [np.ones_like(output), *np.moveaxis(inputs, -1, 0), *np.moveaxis(inputs**2, -1, 0), *others]
-    y, base = output.ravel(), np.stack([term.ravel() for term in rest], axis=1)
-    products = (change * intensities).reshape(len(y), -1)
-    total = ((y - y.mean()) ** 2).sum()
-    (without, _), (only, _), (left, weights) = (
-        _residual(np.concatenate(terms, axis=1), y) for terms in ([base], [base[:, :1], products], [base, products])
-    )
-    right, left_ = (products @ weights[base.shape[1] :]).reshape(2, -1).mean(axis=1)
-    return (without - left) / total, 1 - only / total, 1 - left / total, float(right - left_)
-
-
-def _residual(terms: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the sum of squares that a regression leaves, and its weights."""
-    scale = np.linalg.norm(terms, axis=0)
-    weights = np.linalg.lstsq(terms / scale, y)[0] / scale
-    return float(((y - terms @ weights) ** 2).sum()), weights
+    selectivity, made = (right - left) / (right + left), made[:, 0] / (right + left)
+    return Shares(product, alone, quadratic, selectivity, made, scan(sums, conductances))
 
 
 # -- claims ----------------------------------------------------------------------------------------------------------
 
 
+SHARE = "share of the variance that only the product of change and intensity explains"
+
+PARTS = {"": "one unit", "opponent_": "unit less mirror image"}
+
+
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C31."""
-    of = "share of the variance that only the product of change and intensity explains"
     makes = "share of the difference between mean outputs to motion right and left that the product makes"
     for (shown, name), (k, (unit, label)) in itertools.product(STIMULI.items(), enumerate(UNITS.items())):
         by_unit: Shares = found[shown]
-        for i, (which, title) in enumerate((("", "one unit"), ("opponent_", "unit less mirror image"))):
+        for i, (which, title) in enumerate(PARTS.items()):
             product, alone, quadratic = (field[..., k, i] for field in by_unit[:3])
             note = f"{alone.mean():.3g} alone; all terms up to second order explain {quadratic.mean():.3f}"
-            id, title = f"C31.{unit}_{which}{shown}", f"{of}, {title}, {label}, {name}"
-            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds")
+            id, title = f"C31.{unit}_{which}{shown}", f"{SHARE}, {title}, {label}, {name}"
+            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds; {SENTENCE}")
         selectivity = by_unit.selectivity[..., k].mean()
         note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[k]}"
         id, made = f"C31.{unit}_direction_{shown}", by_unit.made[..., k] / selectivity
         yield report(id, f"{makes}, {label}, {name}", made, worst=np.mean, note=note)
+        if unit == "squared":
+            yield from _check_nulls(by_unit.scanned.nulls, shown, name)
+    for shown, name in STIMULI.items():
+        yield from _check_largest(found[shown].scanned, shown, name)
+
+
+def _check_nulls(nulls: np.ndarray, shown: str, name: str) -> Iterator[Claim]:
+    note = "mean of the seeds; of the multiplier the rest is what squares explain, too: on its own it explains all"
+    for k, (null, label) in enumerate(NULLS.items()):
+        title = f"{SHARE}, one unit, {label}, {name}"
+        yield report(f"C31.squared_{shown}_{null}", title, nulls[..., k], worst=np.mean, note=note)
+
+
+def _check_largest(scanned: Scanned, shown: str, name: str) -> Iterator[Claim]:
+    """Report the largest share, of the mean of the seeds, over parameters, and the parameters."""
+    for family, (label, found, firsts, seconds) in _families(scanned).items():
+        for k, (which, title) in enumerate(PARTS.items()):
+            by = found[..., k].reshape(-1, len(firsts), len(seconds))
+            i, j = np.unravel_index(by.mean(axis=0).argmax(), by.shape[1:])
+            at = " and ".join(
+                f"{what} {value:g}" for what, value in zip(MEANT[family], (firsts[i], seconds[j]), strict=True)
+            )
+            note = f"at {at}; of {by[0].size} of {' and '.join(MEANT[family])}; mean of the seeds; {SENTENCE}"
+            values = found[..., i, j, k]
+            title = f"{SHARE}, largest over parameters, {title}, {label}, {name}"
+            yield report(f"C31.largest_{family}_{which}{shown}", title, values, worst=np.mean, note=note)
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
-    """Draw what the product of change and intensity explains of each unit's output: mean and range of the seeds."""
+    """Draw what the product of change and intensity explains of each unit's output, and over units' parameters."""
+    return {"products": _draw_units(found), "products_by_parameter": _draw_parameters(found)}
+
+
+def _families(scanned: Scanned) -> dict[str, tuple[str, np.ndarray, tuple[float, ...], tuple[float, ...]]]:
+    """Return of each family of units its name, its shares and both of its parameters."""
+    return {
+        "power": ("sum beyond a threshold, to a power", scanned.power, THRESHOLDS, EXPONENTS),
+        "logistic": ("logistic function of the sum", scanned.logistic, THRESHOLDS, GAINS),
+        "conductances": ("conductances (Gruntman)", scanned.conductances, STRENGTHS, STRENGTHS),
+    }
+
+
+def _draw_parameters(found: Found) -> Figure:
+    """Draw the share in one unit over both parameters of each family, mean of the seeds; stimuli below each other."""
+    figure = new_figure(11, 6.4)
+    panels = figure.subplots(len(STIMULI), len(MEANT), squeeze=False)
+    for row, (shown, name) in zip(panels, STIMULI.items(), strict=True):
+        for axes, (family, (label, explained, firsts, seconds)) in zip(
+            row, _families(found[shown].scanned).items(), strict=True
+        ):
+            by = explained[..., 0].reshape(-1, len(firsts), len(seconds)).mean(axis=0)
+            image = axes.imshow(by, origin="lower", cmap="viridis", vmin=0, vmax=0.25, aspect="auto")
+            axes.set_xticks(range(len(seconds)), [f"{value:g}" for value in seconds])
+            axes.set_yticks(range(len(firsts)), [f"{value:g}" for value in firsts])
+            axes.set(ylabel=MEANT[family][0], xlabel=MEANT[family][1])
+            axes.set_title(f"{label}, {name}", fontsize=9)
+    figure.colorbar(image, ax=list(panels.flat), label="share of one unit that only the product explains")
+    return figure
+
+
+def _draw_units(found: Found) -> Figure:
+    """Draw each unit as bars: mean and range of the seeds."""
     figure = new_figure(10, 4.2)
     panels = figure.subplots(1, 2, sharey=True)
     places = np.arange(len(UNITS))
     for axes, (shown, title) in zip(panels, STIMULI.items(), strict=True):
-        product, _, _, selectivity, made = found[shown]
+        product, _, _, selectivity, made, _ = found[shown]
         bars = {
             "variance of one unit": product[..., 0],
             "variance of unit less mirror image": product[..., 1],
@@ -279,4 +314,4 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
         axes.set_title(title, fontsize=10)
     panels[0].set(ylabel="share that only the product explains", ylim=(0, 1.35))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    return {"products": figure}
+    return figure

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from flymotion.claims.lessons import RATE, opposed
+from flymotion.claims.nulls import labelled_means, random_filters, start_alone
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work
-from flymotion.claims.worlds import World, share_right
+from flymotion.claims.worlds import World, rightward_first, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
 from flymotion.generators.optics_map import motion_map
@@ -20,18 +21,37 @@ from flymotion.generators.theory import antisymmetric_share
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.plots.canvas import new_figure
 from flymotion.similarity.features import OuterProducts, outer_products
+from flymotion.similarity.initialisation import warm_up_length
 from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA
+from flymotion.world.rendering import render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIMS", "QUICK", "Cell", "Config", "check", "figures", "work"]
+__all__ = ["CLAIMS", "QUICK", "Cells", "Config", "check", "figures", "work"]
 
 CLAIMS = {"C28": "optics and shifts decide what is learned, as theory says"}
 
 FEATURES = {"change": "paper's feature, dx x'", "midpoint": "midpoint feature, dx (x + x_next)'/2"}
+
+FILTERS = {
+    "nsm": "NSM",
+    "random": "random filters",
+    "start": "the start of NSM alone",
+    "labelled": "averages by label",
+}
+"""Two filters each; all but the first are nulls."""
+
+MEASURES = {
+    "accuracy": "share of new pairs whose direction two filters tell",
+    "opposition": "cosine of the two filters",
+    "derivative": "cosine of the difference of the two filters with the central difference",
+}
+
+TOLD = 0.75
+"""Of what averages by label tell above chance; filters that tell more have learned motion."""
 
 GAP = 0.9
 """Ratio of the second eigenvalue to the first below which the first component is well defined."""
@@ -60,7 +80,7 @@ class Config:
     max_shifts: tuple[float, ...] = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.5)
     n: int = 5
     n_pairs: int = 20_000
-    n_test: int = 10_000
+    n_test: int = 5000
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -68,51 +88,98 @@ class Config:
         return self.n_seeds, len(self.sigmas), len(self.max_shifts)
 
 
-QUICK = {"n_seeds": 1, "sigmas": (0.3, 0.475, 0.65, 0.8, 1.0), "max_shifts": (0.1, 0.3, 0.6, 1.5)}
+QUICK = {"n_seeds": 1, "max_shifts": (0.1, 0.3, 0.6, 1.5), "n_pairs": 10_000}
 
 
-class Cell(NamedTuple):
-    """What is learned at one width and shift."""
+class Cells(NamedTuple):
+    """What is learned at one width and all shifts; an axis of shifts first, of ``FILTERS`` last."""
 
     pca: np.ndarray
-    """Antisymmetric share of PCA's first component."""
+    """Antisymmetric share of PCA's first component, shape (n_shifts,)."""
     sm: np.ndarray
     """The same of SM's."""
+    start: np.ndarray
+    """The same of the first component of the pairs that SM's warm-up sees: its start."""
+    random: np.ndarray
+    """The same of a random filter."""
     accuracy: np.ndarray
-    """Share of new pairs whose direction NSM's filters tell."""
+    """Share of new pairs whose direction two filters tell, shape (n_shifts, n_filters)."""
     opposition: np.ndarray
-    """Cosine of NSM's two filters."""
+    """Cosine of the two filters."""
     derivative: np.ndarray
-    """Cosine of the difference of NSM's two filters with the central difference."""
+    """Cosine of the difference of the two filters with the central difference."""
 
 
 def work(config: Config) -> Work:
     """Ask theory; and let SM, PCA and NSM learn in every cell."""
     theory = partial(motion_map, config.sigmas, config.max_shifts, n=config.n)
-    cells = [partial(_cell, config, *cell) for cell in np.ndindex(config.shape)]
-    return {"theory": {feature: partial(theory, feature=feature) for feature in FEATURES}, "cells": cells}
+    cells = [partial(_cells, config, *cell) for cell in np.ndindex(config.shape[:2])]
+    return {
+        "theory": {feature: partial(theory, feature=feature) for feature in FEATURES},
+        "derivative": {feature: partial(_derivatives, config, feature) for feature in FEATURES},
+        "cells": cells,
+    }
 
 
-def _cell(config: Config, seed: int, i: int, j: int) -> dict[str, Cell]:
-    """Let all learn from the same pairs, by each feature."""
-    world = World(config.sigmas[i], config.max_shifts[j], "")
-    pairs, test = (world.pairs(config.n, n, [seed, i, j, k]) for k, n in enumerate((config.n_pairs, config.n_test)))
-    whitening = ZCAWhitening(0.0).fit(pairs)
-    pairs, test = (whitening.transform(some) for some in (pairs, test))
-    return {name: _learn(outer_products(pairs, name), outer_products(test, name), test) for name in FEATURES}
+def _derivatives(config: Config, feature: str) -> np.ndarray:
+    """Return |cosine| of the population's first component with the central difference, (n_sigmas, n_shifts)."""
+    worlds = [[World(sigma, shift, feature) for shift in config.max_shifts] for sigma in config.sigmas]
+    first = [[world.population(config.n).components(1)[1][0] for world in row] for row in worlds]
+    return np.abs(cosine(np.array(first), derivative_operator((config.n,))))
 
 
-def _learn(chi: OuterProducts, seen: OuterProducts, test: FramePairs) -> Cell:
-    first = OuterProductPCA(1).fit(chi), SimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi)
-    units = opposed(chi)
-    pca, sm = (np.array(antisymmetric_share(learner.generators_[0])) for learner in first)
-    return Cell(
-        pca,
-        sm,
-        np.array(share_right(seen.project(units.opponent[None])[:, 0], test)),
-        cosine(*units.filters),
-        cosine(units.opponent, derivative_operator(units.opponent.shape[:1])),
+def _cells(config: Config, seed: int, i: int) -> dict[str, Cells]:
+    """Let all learn from the same pairs, by each feature, at one width and all shifts."""
+    lessons, tests = (_pairs(config, i, n, [seed, i, k]) for k, n in enumerate((config.n_pairs, config.n_test)))
+    found: dict[str, list[tuple[Any, ...]]] = {name: [] for name in FEATURES}
+    for j, (pairs, test) in enumerate(zip(lessons, tests, strict=True)):
+        whitening = ZCAWhitening(0.0).fit(pairs)
+        lesson, new = (whitening.transform(some) for some in (pairs, test))
+        for name, cells in found.items():
+            cells.append(_learn(lesson, new, name, np.random.default_rng([seed, i, j])))
+    return {name: Cells(*map(np.array, zip(*cells, strict=True))) for name, cells in found.items()}
+
+
+def _pairs(config: Config, i: int, n: int, seed: list[int]) -> list[FramePairs]:
+    """Draw n pairs of each shift, all from one scene."""
+    rng = np.random.default_rng(seed)
+    world = World(config.sigmas[i], max(config.max_shifts), "")
+    scene = world.scene(rng)
+    steps = np.concatenate([rng.uniform(-shift, shift, (n, 1)) for shift in config.max_shifts])
+    low, high = scene.extent[0]
+    places = rng.uniform(low, high, steps.shape)
+    movie = render(scene, world.eye(config.n), np.concatenate([places, places - steps]))
+    pairs = FramePairs(movie[: len(steps)], movie[len(steps) :], steps)
+    return [pairs[start : start + n] for start in range(0, len(steps), n)]
+
+
+def _learn(lesson: FramePairs, test: FramePairs, feature: str, rng: np.random.Generator) -> tuple[Any, ...]:
+    """Return fields of Cells."""
+    chi, new = (outer_products(pairs, feature) for pairs in (lesson, test))
+    assert lesson.motion is not None
+    first = (
+        OuterProductPCA(1).fit(chi).generators_,
+        SimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_,
+        OuterProductPCA(1).fit(chi[: warm_up_length(chi.shape[1], sum(chi.feature_shape))]).generators_,
+        random_filters(1, chi, rng),
     )
+    two = (
+        opposed(chi).filters,
+        random_filters(2, chi, rng),
+        start_alone(2, chi),
+        labelled_means(chi, (lesson.motion[:, 0] < 0).astype(int)),
+    )
+    return (
+        *(antisymmetric_share(filters[0]) for filters in first),
+        *np.array([_measure(filters, new, test) for filters in two]).T,
+    )
+
+
+def _measure(filters: np.ndarray, new: OuterProducts, test: FramePairs) -> tuple[float, ...]:
+    """Return accuracy, opposition and derivative of two filters, shape (2, n, n)."""
+    right, left = filters[rightward_first(filters)]
+    accuracy = share_right(new.project((right - left)[None])[:, 0], test)
+    return accuracy, float(cosine(right, left)), float(cosine(right - left, derivative_operator(right.shape[:1])))
 
 
 # -- claims ----------------------------------------------------------------------------------------------------------
@@ -120,29 +187,83 @@ def _learn(chi: OuterProducts, seen: OuterProducts, test: FramePairs) -> Cell:
 
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C28."""
-    world = f"n = {config.n}, widths {min(config.sigmas)} to {max(config.sigmas)}, shifts to {max(config.max_shifts)}"
-    for learner in ("pca", "sm"):
-        agree = {feature: _agreement(found, config, feature, learner) for feature in FEATURES}
-        parts = ", ".join(f"{feature} {a.mean():.3f} of {a.size}" for feature, a in agree.items())
-        title = f"cells where {learner.upper()}'s first component is antisymmetric or not, as theory says"
-        note = f"{parts} samples of cells with a gap over 10 %; {world}"
-        both = np.concatenate(list(agree.values()), axis=1)
-        yield above(f"C28.{learner}", title, both, 0.95, worst=np.mean, unit="share", note=note)
-    for feature, theory in found["theory"].items():
-        motion = theory.motion_first
-        note = f"median over all cells; theory has motion first in {motion.sum()} of {motion.size}; {world}"
-        for measure, title in (
-            ("accuracy", "accuracy of NSM's filters on new pairs"),
-            ("opposition", "cosine of NSM's two filters"),
-            ("derivative", "cosine of the difference of NSM's filters with the central difference"),
-        ):
-            values = _samples(found, config, feature, measure)
-            yield report(f"C28.{measure}_{feature}", title, values, worst=np.median, note=note)
+    world = (
+        f"n = {config.n}, {len(config.sigmas)} widths from {min(config.sigmas)} to {max(config.sigmas)}, "
+        f"{len(config.max_shifts)} shifts from {min(config.max_shifts)} to {max(config.max_shifts)}"
+    )
+    for feature in FEATURES:
+        yield from _check_components(found, config, feature, world)
+    for feature in FEATURES:
+        yield from _check_filters(found, config, feature, world)
+
+
+def _check_components(found: Found, config: Config, feature: str, world: str) -> Iterator[Claim]:
+    """State (a): whether first components are antisymmetric."""
+    theory, suffix = found["theory"][feature], "" if feature == "change" else f"_{feature}"
+    motion = theory.antisymmetric_share[theory.ratio < GAP] > 0.5
+    note = f"theory has {motion.sum()} of {motion.size} cells with a gap over 10 % antisymmetric; {world}"
+    if feature == "midpoint":
+        note = f"a control: in the mean this feature is antisymmetric by construction; {note}"
+    title = f"of cells where it is antisymmetric or not, as theory says; {FEATURES[feature]}"
+    for id, learner, nulls in (
+        ("pca", "PCA's first component", {"random": "a random filter"}),
+        ("sm", "SM's first component", {"start": "the start of SM alone, before learning"}),
+    ):
+        agreed, told = _agreement(found, config, feature, id), note
+        for null, name in nulls.items():
+            told = f"{name} {_agreement(found, config, feature, null).mean():.3f}; {told}"
+        yield above(
+            f"C28.{id}{suffix}", f"{learner}: share {title}", agreed, 0.99, worst=np.mean, unit="share", note=told
+        )
+        for null, name in nulls.items():
+            agreed = _agreement(found, config, feature, null)
+            yield report(
+                f"C28.{id}{suffix}_{null}", f"{name}: share {title}", agreed, worst=np.mean, unit="share", note=note
+            )
+
+
+def _check_filters(found: Found, config: Config, feature: str, world: str) -> Iterator[Claim]:
+    """Report (b): what two filters tell, and where they have learned motion."""
+    theory = found["theory"][feature]
+    motion = theory.motion_first
+    population = {"accuracy": theory.accuracy, "derivative": found["derivative"][feature]}
+    for measure, title in MEASURES.items():
+        values = _samples(found, config, feature, measure)
+        for k, (name, label) in enumerate(FILTERS.items()):
+            note = f"median over all cells, {_apart(values[..., k], motion)}; {world}"
+            id = f"C28.{measure}_{feature}" + ("" if name == "nsm" else f"_{name}")
+            yield report(id, f"{title}: {label}; {FEATURES[feature]}", values[..., k], worst=np.median, note=note)
+        if measure in population:
+            known = population[measure]
+            title = f"{title}: plus and minus the population's first component; {FEATURES[feature]}"
+            note = f"median over all cells, {_apart(known[None], motion)}; {world}"
+            yield report(f"C28.{measure}_{feature}_population", title, np.median(known), note=note)
+    told = _samples(found, config, feature, "accuracy") - 0.5
+    learned = told > TOLD * told[..., -1:]
+    title = f"share of cells in which two filters tell more than {TOLD:g} of what averages by label do above chance"
+    for k, (name, label) in enumerate(list(FILTERS.items())[:-1]):
+        note = f"{_apart(learned[..., k], motion, np.mean)}; {world}"
+        id = f"C28.learned_{feature}" + ("" if name == "nsm" else f"_{name}")
+        yield report(
+            id, f"{title}: {label}; {FEATURES[feature]}", learned[..., k], worst=np.mean, unit="share", note=note
+        )
+
+
+def _apart(values: np.ndarray, motion: np.ndarray, statistic: Any = np.median) -> str:
+    """Tell cells apart whose first component is motion, by theory, or not; values (n_seeds, n_sigmas, n_shifts)."""
+    kinds = {"has motion first": motion, "has not": ~motion}
+    told = [
+        f"{statistic(values[:, where]):.3f} in the {where.sum()} where theory {name}"
+        for name, where in kinds.items()
+        if where.any()
+    ]
+    return " and ".join(told)
 
 
 def _samples(found: Found, config: Config, feature: str, measure: str) -> np.ndarray:
-    """Return a measure of all cells, shape (n_seeds, n_sigmas, n_shifts)."""
-    return getattr(found["cells"][feature], measure).reshape(config.shape)
+    """Return a measure of all cells, shape (n_seeds, n_sigmas, n_shifts, ...)."""
+    values = getattr(found["cells"][feature], measure)
+    return values.reshape(*config.shape, *values.shape[2:])
 
 
 def _agreement(found: Found, config: Config, feature: str, learner: str) -> np.ndarray:
