@@ -41,6 +41,7 @@ __all__ = [
     "lyapunov",
     "offline_sm",
     "optimal_synapses",
+    "reconstruction_error",
     "similarity_objective",
 ]
 
@@ -141,6 +142,20 @@ def descend(
             stacklevel=2,
         )
     return found.x.reshape(theta.shape) * np.sqrt(scale)
+
+
+def reconstruction_error(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
+    r"""Return Eq. 1 (coding), :math:`\sum_t |\chi_t - W' \theta_t|^2`, for W of shape (K, *feature_shape).
+
+    Its least value over outputs and weights is the energy that the leading K principal components leave, and
+    :func:`offline_sm` gives outputs that reach it: Eqs. 1 and 12 share their optimal outputs up to a linear map, which
+    the weights undo.
+    """
+    samples = as_features(samples)
+    energy = float((to_numpy(samples.norms()) ** 2).sum())
+    drive = (theta * _projections(samples, W)).sum()
+    flat = W.reshape(len(W), -1)
+    return float(energy - 2 * drive + np.einsum("ta,ab,tb->", theta, flat @ flat.T, theta))  # Eq. 1
 
 
 # -- synapses ----------------------------------------------------------------------------------------------------
