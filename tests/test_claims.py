@@ -21,7 +21,7 @@ SMALL = {
     "larger_eyes": {"n_seeds": 1, "sizes": (9,), "n_pairs": 20_000, "n_test": 10_000},
     "moving_gratings": {"n_seeds": 1, "n_pairs": 20_000, "n_test": 8_000, "n_speeds": 6, "n_places": 8192},
     "product_features": {"n_seeds": 1},
-    "offline_online": {"n_seeds": 1, "n_offline": 100, "n_starts": 2},
+    "offline_online": {"n_seeds": 1, "n_offline": 100, "n_starts": 2, "n_followed": 100},
     "large_motions": {"n_seeds": 1},
     "optics": {"n_seeds": 1, "sigmas": (0.475, 0.8), "max_shifts": (0.1, 1.5), "n_pairs": 20_000, "n_test": 2_000},
 }

@@ -368,6 +368,10 @@ CALLS = {
     "descend": (lambda: optima.descend(products().gram(), THETA), {"T": 30, "K": 2}),
     "offline_sm": (lambda: optima.offline_sm(products().gram(), 2), {"T": 30, "K": 2}),
     "optimal_synapses": (lambda: optima.optimal_synapses(THETA, products()), {"K": 2, "feature_shape": (4, 3)}),
+    "lyapunov_slopes": (
+        lambda: optima.lyapunov_slopes(THETA, products(), np.zeros((2, 4, 3)), np.eye(2)),
+        {"T": 30, "K": 2, "feature_shape": (4, 3)},
+    ),
     "SimilarityMatching.components_": (lambda: network().components_, NETWORK),
     "NonnegativeSimilarityMatching.components_": (lambda: network(NonnegativeSimilarityMatching).components_, NETWORK),
     "State.W": (lambda: network()._state.W, {**NETWORK, "K": 2}),

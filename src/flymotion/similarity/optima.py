@@ -39,6 +39,7 @@ __all__ = [
     "cross_term",
     "descend",
     "lyapunov",
+    "lyapunov_slopes",
     "offline_sm",
     "optimal_synapses",
     "reconstruction_error",
@@ -179,6 +180,23 @@ def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> f
     drive = (theta * _projections(samples, W)).sum()
     lateral = np.einsum("ta,ab,tb->", theta, M, theta)
     return float(-2 * drive + lateral + len(theta) * ((W**2).sum() - (M**2).sum() / 2))  # Eq. 4
+
+
+def lyapunov_slopes(
+    theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the derivatives of Eq. 4 by outputs, W and M, for symmetric M.
+
+    They are what Eqs. 5 and 6 step along: minus half the first, minus half the second and all of the third, over T.
+
+    Returns
+    -------
+    by_theta : ndarray, shape (T, K)
+    by_W : ndarray, shape (K, *feature_shape)
+    by_M : ndarray, shape (K, K)
+    """
+    S, R = _correlations(theta, samples), theta.T @ theta
+    return 2 * (theta @ M - _projections(samples, W)), 2 * (len(theta) * W - S), R - len(theta) * M
 
 
 def cross_term(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
