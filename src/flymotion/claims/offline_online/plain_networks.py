@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.claims.lessons import RATE
 from flymotion.similarity.features import as_features
@@ -32,13 +34,11 @@ def rule_alone(
     """
     size = energies(as_features(samples)).mean()
     network = NonnegativeSimilarityMatching if nonnegative else SimilarityMatching
-    return network(
-        n_units,
-        forgetting=1 - rate,
-        n_passes=n_passes,
-        init=random_rows(n_units, samples.shape[1], seed),
-        init_strength=size / rate,
-    ).fit(samples)
+    init = random_rows(n_units, samples.shape[1], seed)
+    learner = network(n_units, forgetting=1 - rate, n_passes=n_passes, init=init, init_strength=size / rate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # units that no sample reaches are what random starts give
+        return learner.fit(samples)
 
 
 def start_alone(samples: Any, n_units: int, *, nonnegative: bool = False) -> State:
