@@ -96,7 +96,10 @@ def check_assignments(found: Found, config: Any) -> Iterator[Claim]:
             ("classes", "normalised mutual information with what digits they are", assigned.classes),
         )
         for measure, title, values in measures:
-            beside = ", ".join(f"{how} {np.median(value):.3f}" for how, value in zip(HOW, values.T, strict=True))
+            medians = dict(zip(HOW, np.median(values, axis=0), strict=True))
+            beside = ", ".join(f"{how} {median:.3f}" for how, median in medians.items())
+            as_good = [how for how in ("start", "random") if medians[how] >= medians["nsm"]]
+            beside += f"; no better than {' and '.join(as_good)}" if as_good else ""
             for (how, words), value in zip(HOW.items(), values.T, strict=True):
                 id, said = f"C26.digits_{measure}_{world}", f"{note}; medians: {beside}" if how == "nsm" else ""
                 id += "" if how == "nsm" else f"_{how}"

@@ -78,6 +78,8 @@ class Subspace(NamedTuple):
     """Energy in the subspace found, relative to the most; shape (5,)."""
     angle: np.ndarray
     """Largest principal angle to PCA's, shape (5,) [deg]."""
+    uncoupled: np.ndarray
+    """|Cosine| with the first component of K units that learn each alone, shape (K,)."""
 
 
 def compare_subspaces(kind: str, seed: int) -> Subspace:
@@ -99,13 +101,19 @@ def compare_subspaces(kind: str, seed: int) -> Subspace:
         start.W,
         random_rows(k, X.shape[1], [seed, 34]),
     )
+    alone = [rule_alone(X, 1, [seed, 45, unit], rate=RATE, n_passes=n_passes).W_[0] for unit in range(k)]
     bases = [np.linalg.qr(rows.T)[0] for rows in found]
     return Subspace(
         np.array(k),
         np.array(values[k - 1] / values[k]),
         np.array([((X @ basis) ** 2).sum() / len(X) / values[:k].sum() for basis in bases]),
         np.degrees([subspace_angles(basis, principal.T).max() for basis in bases]),
+        np.array([abs(_of_norm_1(row) @ principal[0]) for row in alone]),
     )
+
+
+def _of_norm_1(row: np.ndarray) -> np.ndarray:
+    return row / np.linalg.norm(row)
 
 
 def check_subspaces(found: Found, config: Any) -> Iterator[Claim]:
@@ -120,6 +128,9 @@ def check_subspaces(found: Found, config: Any) -> Iterator[Claim]:
         yield report(f"C26.{kind}_sm_warm", "the same from the warm-up", shares["warm"], worst=np.min)
         yield report(f"C26.{kind}_sm_start", "the same of the warm-up alone", shares["start"], worst=np.min)
         yield report(f"C26.{kind}_sm_random", "the same of random directions", shares["random"], worst=np.max)
+        words = "|cosine| with the first component of K units of SM without lateral synapses, least"
+        note = f"{world}; each finds the same component: the cross-term alone projects on no more than that"
+        yield report(f"C26.{kind}_uncoupled", words, each.uncoupled, worst=np.min, note=note)
         one = shares["reconstruction"]
         yield report(f"C26.{kind}_reconstruction", f"{title}: reconstruction (Eq. 2)", one, worst=np.min, note=learned)
         for how, name in (("sm", "SM"), ("reconstruction", "reconstruction"), ("start", "the warm-up alone")):

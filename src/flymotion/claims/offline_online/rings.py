@@ -134,8 +134,11 @@ def check_rings(found: Found, config: Any) -> Iterator[Claim]:
         for i, (measure, title, unit, worst) in enumerate(measures):
             what: dict[str, Any] = {"worst": worst, "unit": unit}
             title = f"{title}: {HOW['nsm']}"
-            beside = ", ".join(f"{how} {worst(tiling[i]):.4g}" for how, tiling in tilings.items())
-            said = f"{note}; {beside}"
+            medians = {how: float(np.median(tiling[i])) for how, tiling in tilings.items()}
+            said = f"{note}; medians: " + ", ".join(f"{how} {median:.4g}" for how, median in medians.items())
+            if measure in ("gap", "width"):
+                as_good = [how for how in ("start", "random") if medians[how] <= medians["nsm"]]
+                said += f"; no better than {' and '.join(as_good)}" if as_good else ""
             yield report(f"C26.{ring}_{measure}", title, tilings["nsm"][i], note=said, **what)
             for how in list(HOW)[1:] if measure in ("gap", "width") else []:
                 title = f"the same of {HOW[how]}"

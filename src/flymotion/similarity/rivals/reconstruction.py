@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs, seed_of
 from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.samples import check_counts, check_filters, check_samples, outputs_like
@@ -148,10 +149,13 @@ class ReconstructionNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         samples = self._check(X, reset=False, allow_empty=True)
         return samples, _as_array(samples) @ np.linalg.pinv(self._W)  # Eq. 2, left, at rest
 
-    def _check(self, X: Any, *, reset: bool, allow_empty: bool) -> Vectors:
+    def _check_parameters(self) -> None:
         check_counts(n_components=self.n_components, n_passes=self.n_passes)
         if not 0 < self.learning_rate <= 1:
             raise ValueError(f"learning_rate is {self.learning_rate!r}; expected a rate in (0, 1]")
+
+    def _check(self, X: Any, *, reset: bool, allow_empty: bool) -> Vectors:
+        self._check_parameters()
         if isinstance(X, OuterProducts):
             raise ValueError("X holds outer products; expected plain vectors, such as their dense()")
         with as_it_was(self):
@@ -198,6 +202,38 @@ class ReconstructionNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     @property
     def _n_features_out(self) -> int:
         return len(self._W)
+
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the network of again; a ``random_state`` only where it is a number."""
+        check_is_fitted(self)
+        check_unchanged(self, n_components=len(self._W))
+        numbers = {name: getattr(self, name) for name in ("n_components", "n_passes", "learning_rate")}
+        numbers |= {"random_state": seed_of(self), "n_samples_seen": self.n_samples_seen_} | inputs_of(self)
+        init = None if self.init is None else np.asarray(self.init, dtype=float)
+        return packed(numbers, {"init": init, "W": self._W})
+
+    @classmethod
+    def unpack(cls, given: Given) -> Self:
+        """Return the network that was packed.
+
+        Raises
+        ------
+        ValueError
+            What is no such network.
+        """
+        network = cls(
+            given.number("n_components", int, least=1),
+            learning_rate=given.number("learning_rate"),
+            n_passes=given.number("n_passes", int, least=1),
+            random_state=given.seed("random_state", optional=True),
+        )
+        network._check_parameters()
+        n = restore_inputs(network, given)
+        network.feature_shape_ = (n,)
+        network.init = given.array("init", network.n_components, n, types=["float64"], optional=True)
+        network._W = given.array("W", network.n_components, n, types=["float64"])
+        network.n_samples_seen_ = given.number("n_samples_seen", int, least=0)
+        return network
 
 
 def _as_array(samples: Vectors) -> np.ndarray:
