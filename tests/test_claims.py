@@ -320,6 +320,8 @@ def test_nulls_of_section_1_1_are_not_met_by_chance(ran):
     assert rows["C26.online_random"] < 0.6
     assert rows["C35.downhill"] == 1  # of K = 2: the max over M may not come first
     assert rows["C35.signs"] == 1
+    assert rows["C35.growth"] < 1e-6
+    assert 1e-3 < rows["C35.slowest"] < 1
 
 
 def test_nsm_clusters_digits_and_tiles_rings_where_their_mean_is_removed_and_not_where_it_is_left(ran):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from flymotion.claims.offline_online.saddles import _growth, _slowest
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.optima import (
     cross_term,
@@ -171,3 +172,12 @@ def test_the_maximum_over_lateral_synapses_may_not_come_first():
     assert lyapunov(other, chi, W, M) > lyapunov(theta, chi, W, M)
     assert lyapunov(other, chi, optimal_synapses(other, chi)[0], M) < lyapunov(theta, chi, W, M)
     assert lyapunov(other, chi, *optimal_synapses(other, chi)) > lyapunov(theta, chi, W, M)
+
+
+@pytest.mark.parametrize("ratio", [0.9, 0.5, 0.05])
+def test_lateral_synapses_may_lag_only_so_far(ratio):
+    """Just above and just below the rate of M at which pushes from the optimum begin to grow; at W's rate none does."""
+    values, least = np.array([2.0, 2 * ratio, 0.1 * ratio]), (1 - ratio) ** 2 / (1 + ratio**2)
+    assert _growth(values, 2, 1.01 * least) < 1e-6 < _growth(values, 2, 0.99 * least)
+    assert _growth(values, 2, 1.0) < 1e-6
+    assert _slowest(values, 2) == pytest.approx(least, rel=0.01)

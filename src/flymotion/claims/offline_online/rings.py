@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone, start_alone
 from flymotion.claims.rows import Claim, Statistic, report
@@ -72,7 +74,9 @@ def tile(config: Any, ring: str, seed: int) -> np.ndarray:
     """Return the outputs of each of ``HOW`` at ``ANGLES``, shape (5, 360, n_units)."""
     points, k = _points(ring, seed), config.n_units
     samples = points[np.random.default_rng([seed, 39]).integers(0, len(points), N_SAMPLES)]
-    learned = NonnegativeSimilarityMatching(k, forgetting=1 - RATE).fit(samples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # how many units answer at all is a row
+        learned = NonnegativeSimilarityMatching(k, forgetting=1 - RATE).fit(samples)
     start = start_alone(samples, k, nonnegative=True)
     nearest = OuterProductKMeans(k, n_init=3, random_state=seed).fit(samples[:2000]).predict(points)
     outputs = [
@@ -140,7 +144,7 @@ def check_rings(found: Found, config: Any) -> Iterator[Claim]:
                 as_good = [how for how in ("start", "random") if medians[how] <= medians["nsm"]]
                 said += f"; no better than {' and '.join(as_good)}" if as_good else ""
             yield report(f"C26.{ring}_{measure}", title, tilings["nsm"][i], note=said, **what)
-            for how in list(HOW)[1:] if measure in ("gap", "width") else []:
+            for how in list(HOW)[1:] if measure in ("active", "gap", "width") else []:
                 title = f"the same of {HOW[how]}"
                 yield report(f"C26.{ring}_{measure}_{how}", title, tilings[how][i], **what)
 

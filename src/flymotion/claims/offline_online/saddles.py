@@ -13,6 +13,10 @@ With outputs Y (K a sample), Eq. 4 is :math:`L(Y, W, M)`, and Eqs. 3 and 7 (12 a
   K (K - 1) / 2 of them: into output k goes a stronger component than its own. With M outermost the value is
   :math:`\sum_k (\lambda_1^2 - \lambda_k^2)` below that of Eq. 12, with the K largest eigenvalues of C: the two agree
   only where these are equal.
+
+So M may lag behind W, but only so far. About the optimum the mean of Eq. 6's rules comes back from every push but a
+rotation, which it leaves alone, as long as M's rate is more than :math:`(\lambda_1 - \lambda_K)^2 / (\lambda_1^2 +
+\lambda_K^2)` of W's (found from figures, not derived). That is below 1: the one rate of Eq. 6 does for all data.
 """
 
 from __future__ import annotations
@@ -67,6 +71,10 @@ class Saddle(NamedTuple):
     """Directions in which Eq. 4 falls when Y and W move together."""
     swapped: np.ndarray
     """How much lower the form is with the max over M outermost, relative to the similarity captured."""
+    growth: np.ndarray
+    """Largest rate at which pushes from the optimum grow at equal rates of M and W, relative to W's."""
+    slowest: np.ndarray
+    """Least rate of M relative to W's at which none grows."""
 
 
 def stand_on(config: Any, kind: str, seed: int) -> Saddle:
@@ -79,7 +87,8 @@ def stand_on(config: Any, kind: str, seed: int) -> Saddle:
     W, M = optimal_synapses(theta, few)
     at_random = optimal_synapses(start, few)
     correlation = ((theta @ theta.T) * gram).sum() / len(gram) ** 2
-    values = np.linalg.eigvalsh(gram)[::-1][:k] / len(gram)
+    leading = np.linalg.eigvalsh(gram)[: -k - 2 : -1] / len(gram)
+    values = leading[:k]
     return Saddle(
         np.array([_apart(gram, theta, few, *synapses) for synapses in ((W, M), at_random)]),
         np.array([_apart(gram, positive, few, *found) for found in (optimal_synapses(positive, few), at_random)]),
@@ -91,6 +100,8 @@ def stand_on(config: Any, kind: str, seed: int) -> Saddle:
         np.array([np.divide(*np.linalg.eigvalsh(M)[[0, -1]]), _curvature(gram, positive)]),
         np.array(_downhill(gram, M)),
         np.array((values[0] ** 2 - values**2).sum() / (values**2).sum()),
+        np.array(_growth(leading, k, 1.0)),
+        np.array(_slowest(leading, k)),
     )
 
 
@@ -185,6 +196,34 @@ def _downhill(gram: np.ndarray, M: np.ndarray) -> int:
     return int((values < -1e-9 * values.max()).sum())
 
 
+def _growth(values: np.ndarray, k: int, rate: float) -> float:
+    """Return the largest growth rate about the optimum of the mean of Eq. 6, M's rate relative to W's given.
+
+    In coordinates of the K + 1 leading components, of second moments ``values``; the derivatives are differences.
+    """
+    C = np.diag(values / values[0])
+    n = len(C)
+
+    def flow(flat: np.ndarray) -> np.ndarray:
+        W, M = flat[: k * n].reshape(k, n), flat[k * n :].reshape(k, k)
+        F = np.linalg.solve(M, W)  # Eq. 5 at rest: y = F x
+        return np.concatenate([(F @ C - W).ravel(), rate * (F @ C @ F.T - M).ravel()])  # Eq. 6
+
+    optimum = np.concatenate([C[:k].ravel(), C[:k, :k].ravel()])
+    pushes = 1e-6 * np.eye(len(optimum))
+    slopes = [(flow(optimum + push) - flow(optimum - push)) / 2e-6 for push in pushes]
+    return float(np.linalg.eigvals(np.transpose(slopes)).real.max())
+
+
+def _slowest(values: np.ndarray, k: int, *, n_steps: int = 12) -> float:
+    """Halve the interval, of logarithms from 1e-4 to 1, in which pushes begin to grow."""
+    low, high = -4.0, 0.0
+    for _ in range(n_steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _growth(values, k, 10**middle) > 1e-6 else (low, middle)
+    return 10**high
+
+
 # -- claims ------------------------------------------------------------------------------------------------------------
 
 
@@ -228,3 +267,9 @@ def _check_signs(of: Any, config: Any) -> Iterator[Claim]:
     title = "how much lower the form is with the max over M outermost, relative to the similarity captured"
     note = "0 only where the K largest eigenvalues are equal; the other orders agree"
     yield report("C35.swapped", title, of("swapped"), worst=np.max, note=note)
+    title = "largest rate at which pushes from the optimum grow under the mean of Eq. 6, relative to W's rate"
+    note = "0 is that of rotations; linearised, K + 1 leading components"
+    yield report("C35.growth", title, of("growth"), worst=np.max, note=note)
+    title = "slowest rate of M, relative to W's, at which none grows, most"
+    note = "(a - b)^2 / (a^2 + b^2) with the largest and smallest of K eigenvalues: Eq. 6's one rate does for all data"
+    yield report("C35.slowest", title, of("slowest"), worst=np.max, note=note)
