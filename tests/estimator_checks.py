@@ -219,6 +219,7 @@ OTHER = {
     "n_components": 2,
     "n_clusters": 2,
     "forgetting": 0.9,
+    "learning_rate": 0.2,
     "n_passes": 2,
     "warm_up": 50,
     "init": None,

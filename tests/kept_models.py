@@ -24,7 +24,7 @@ from flymotion import (
     ZCAWhitening,
     pair_up,
 )
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
 
 __all__ = ["GOING_ON", "MODELS", "answers", "frames", "go_on", "plain", "street", "video"]
 
@@ -108,6 +108,7 @@ GOING_ON = {
     "NSM of silence": lambda: network(NSM, np.zeros((3, 4))),
     "SM of vectors warming up": lambda: network(SM, frames(10).astype(np.float32)),
     "SM of vectors": lambda: network(SM, np.asfortranarray(frames(40)), init=np.eye(2, 5)),
+    "reconstruction of vectors": lambda: ReconstructionNetwork(2, init=np.eye(2, 5)).fit(frames(40)),
 }
 """Models that learning goes on from."""
 

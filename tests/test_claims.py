@@ -21,7 +21,7 @@ SMALL = {
     "larger_eyes": {"n_seeds": 1, "sizes": (9,), "n_pairs": 20_000, "n_test": 10_000},
     "moving_gratings": {"n_seeds": 1, "n_pairs": 20_000, "n_test": 8_000, "n_speeds": 6, "n_places": 8192},
     "product_features": {"n_seeds": 1},
-    "offline_online": {"n_seeds": 1, "n_offline": 100, "n_starts": 2},
+    "offline_online": {"n_seeds": 1, "n_offline": 100, "n_starts": 2, "n_followed": 100, "n_online": 20_000},
     "large_motions": {"n_seeds": 1},
     "optics": {"n_seeds": 1, "sigmas": (0.475, 0.8), "max_shifts": (0.1, 1.5), "n_pairs": 20_000, "n_test": 2_000},
 }
@@ -296,3 +296,45 @@ def test_the_filter_of_rightward_motion_comes_first():
 def test_an_undecided_reading_is_not_right():
     pairs = FramePairs(np.zeros((4, 3)), np.zeros((4, 3)), np.array([1.0, -1.0, 1.0, -1.0]))
     assert share_right(np.array([2.0, -1.0, 0.0, 1.0]), pairs) == 0.5
+
+
+# -- Section 1.1 on plain vectors ----------------------------------------------------------------------------------
+
+
+def values_of(ran, name):
+    group, found, config = ran(name)
+    return {row.id: row.value for row in group.check(found, config)}
+
+
+def test_the_core_is_section_1_1_but_for_samples_that_no_unit_answers(ran):
+    rows = values_of(ran, "offline_online")
+    assert max(rows["C26.core_sm"], rows["C26.core_nsm_answered"]) < 1e-10
+    assert rows["C26.core_nsm"] > 1e-3
+
+
+def test_nulls_of_section_1_1_are_not_met_by_chance(ran):
+    rows = values_of(ran, "offline_online")
+    for name in ("lyapunov", "nonnegative", "cross_term", "slopes", "kkt", "synapses"):
+        assert rows[f"C35.{name}_random"] > 0.1
+    assert rows["C26.descent_random"] > 0.1
+    assert rows["C26.online_random"] < 0.6
+    assert rows["C35.downhill"] == 1  # of K = 2: the max over M may not come first
+    assert rows["C35.signs"] == 1
+    assert rows["C35.growth"] < 1e-6
+    assert 1e-3 < rows["C35.slowest"] < 1
+
+
+def test_nsm_clusters_digits_and_tiles_rings_where_their_mean_is_removed_and_not_where_it_is_left(ran):
+    rows = values_of(ran, "offline_online")
+    assert rows["C26.digits_clusters_less_mean"] > 2 * rows["C26.digits_clusters_less_mean_random"]
+    assert rows["C26.digits_active_less_mean"] < 4 < 9 < rows["C26.digits_active_as_they_are"]
+    assert rows["C26.digits_clusters_as_they_are"] < rows["C26.digits_clusters_as_they_are_start"]
+    assert rows["C26.ring_photograph_gap"] < 60 < rows["C26.ring_photograph_gap_random"]
+    assert rows["C26.ring_photograph_width"] < 180 < rows["C26.ring_as_it_is_width"]
+
+
+def test_figure_1_shows_filters_and_lateral_weights_of_three_networks(figures_of):
+    figure = figures_of("offline_online")["figure1"]
+    assert sum(len(axes.images) for axes in figure.axes) == 6
+    titles = [axes.get_title() for axes in figure.axes[:3]]
+    assert [title[:3] for title in titles] == ["(a)", "(b)", "(c)"]

@@ -33,7 +33,7 @@ from flymotion.learner.video_noise import Moments, whitening
 from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, WeberContrast, ZCAWhitening
 from flymotion.similarity import initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
@@ -178,6 +178,11 @@ def vectors():
 @cache
 def network(kind=SimilarityMatching):
     return kind(2, warm_up=20).fit(products())
+
+
+@cache
+def reconstruction():
+    return ReconstructionNetwork(2, random_state=0).fit(vectors().x)
 
 
 @cache
@@ -363,6 +368,10 @@ CALLS = {
     "descend": (lambda: optima.descend(products().gram(), THETA), {"T": 30, "K": 2}),
     "offline_sm": (lambda: optima.offline_sm(products().gram(), 2), {"T": 30, "K": 2}),
     "optimal_synapses": (lambda: optima.optimal_synapses(THETA, products()), {"K": 2, "feature_shape": (4, 3)}),
+    "lyapunov_slopes": (
+        lambda: optima.lyapunov_slopes(THETA, products(), np.zeros((2, 4, 3)), np.eye(2)),
+        {"T": 30, "K": 2, "feature_shape": (4, 3)},
+    ),
     "SimilarityMatching.components_": (lambda: network().components_, NETWORK),
     "NonnegativeSimilarityMatching.components_": (lambda: network(NonnegativeSimilarityMatching).components_, NETWORK),
     "State.W": (lambda: network()._state.W, {**NETWORK, "K": 2}),
@@ -406,6 +415,12 @@ CALLS = {
         lambda: OuterProductKMeans(5, random_state=0).fit(products()).generators_,
         {"n_clusters": 5, "n_u": 4, "n_v": 3},
     ),
+    "ReconstructionNetwork.transform": (
+        lambda: reconstruction().transform(vectors().x),
+        {"n_samples": 30, "n_components": 2},
+    ),
+    "ReconstructionNetwork.components_": (lambda: reconstruction().components_, {"n_components": 2, "n_features": 12}),
+    "ReconstructionNetwork.gramian_": (lambda: reconstruction().gramian_, {"n_components": 2}),
     # generators
     "cosine": (lambda: cosine(np.ones((6, 8, 3, 3)), np.ones((3, 3))), SAMPLED),
     "derivative_operator": (lambda: derivative_operator(Grid(3, 5)), {"n_pixels": 15}),
@@ -534,6 +549,7 @@ ATTRIBUTES = {
     "NonnegativeSimilarityMatching": (lambda: network(NonnegativeSimilarityMatching), {"K": 2, **NETWORK}),
     "OuterProductPCA": (lambda: OuterProductPCA(2).fit(products()), {"K": 2, **NETWORK}),
     "OuterProductKMeans": (lambda: OuterProductKMeans(2, random_state=0).fit(products()), {"K": 2, **NETWORK}),
+    "ReconstructionNetwork": (reconstruction, {"K": 2, "n_features": 12}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),

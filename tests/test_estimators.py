@@ -26,7 +26,7 @@ from flymotion.photoreceptors import (
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
 
 FILTERS = np.random.default_rng(5).standard_normal((3, 12))
 NETWORKS = [
@@ -36,6 +36,7 @@ NETWORKS = [
     NonnegativeSimilarityMatching(3, init=FILTERS),
 ]
 RIVALS = [OuterProductPCA(3), OuterProductKMeans(3, n_init=2, random_state=0)]
+OF_VECTORS = [ReconstructionNetwork(3, random_state=0), ReconstructionNetwork(3, init=FILTERS, learning_rate=0.1)]
 
 POOLED = DivisiveNormalization(pool=1.5, eye=(2, 3))
 RELATIVE = [WeberContrast(), LogIntensity(), ZCAWhitening(), ContrastNormalization()]
@@ -44,7 +45,13 @@ SURE = [*PIXEL_BY_PIXEL, OnOff()]
 STAGES = [*SURE, SensorNoise(0.3, random_state=5), SensorNoise(0.3, "photon", random_state=5)]
 SINGLE_FRAMES = [stage for stage in SURE if not isinstance(stage, ContrastNormalization)]
 
-EVERY = [*NETWORKS, *RIVALS, *STAGES]
+EVERY = [*NETWORKS, *RIVALS, *OF_VECTORS, *STAGES]
+OF_FORGETTING = checks.forgetting_counts_from_when_it_was_set
+LIKE_ALL = [
+    checks.float32_stays_float32,
+    checks.attributes_have_the_shapes_of_the_docstring,
+    checks.layout_and_container_do_not_matter,
+]
 FROM_FILES = checks.read_only_maps_of_files_do_for_samples_and_for_what_was_learned
 
 VECTORS, PRODUCTS, SAMPLES = ["vectors"], ["rank 1", "rank 2"], ["vectors", "rank 1", "rank 2"]
@@ -98,13 +105,18 @@ def maker(make_samples, make_frame_pairs):
     "check, estimator, kind",
     [
         *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], OF_VECTORS, VECTORS),
         *cases(checks.PRODUCTS, [*NETWORKS, *RIVALS], PRODUCTS),
         *cases(checks.STREAM, NETWORKS, SAMPLES),
+        *cases([check for check in checks.STREAM if check is not OF_FORGETTING], OF_VECTORS, VECTORS),
         *cases([checks.samples_of_any_size_leave_it_finite], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([checks.samples_of_any_size_leave_it_finite], OF_VECTORS, VECTORS),
         *cases([checks.samples_of_any_size_leave_it_finite], [*SURE, SensorNoise(0.3, random_state=5)], FRAMES + PAIRS),
         *cases([checks.a_large_offset_costs_float32_nothing], [*NETWORKS[:3], *RIVALS], SAMPLES),
+        *cases([checks.a_large_offset_costs_float32_nothing], OF_VECTORS[:1], VECTORS),
         *cases([checks.float32_stays_float32], [*NETWORKS, *RIVALS], SAMPLES),
         *cases([checks.attributes_have_the_shapes_of_the_docstring], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases(LIKE_ALL, OF_VECTORS, VECTORS),
         *cases([checks.layout_and_container_do_not_matter], [*NETWORKS, *RIVALS], VECTORS),
         *cases(checks.ANY, STAGES, FRAMES + PAIRS),
         *cases([*checks.PLAIN, checks.layout_and_container_do_not_matter], STAGES, FRAMES),
@@ -127,6 +139,7 @@ CHECKED = [
     NonnegativeSimilarityMatching(),
     OuterProductPCA(2),
     OuterProductKMeans(2, n_init=2, random_state=0),
+    ReconstructionNetwork(2),
     *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
 ]
 
@@ -135,8 +148,10 @@ CHECKED = [
     "check, estimator, kind",
     [
         *cases([FROM_FILES], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([FROM_FILES], OF_VECTORS, VECTORS),
         *cases([FROM_FILES], STAGES, FRAMES + PAIRS),
         *cases([checks.a_read_only_map_of_a_file_learns_on], NETWORKS, SAMPLES),
+        *cases([checks.a_read_only_map_of_a_file_learns_on], OF_VECTORS, VECTORS),
     ],
 )
 def test_contract_of_what_is_kept_in_files(maker, tmp_path, check, estimator, kind):

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from flymotion.claims.offline_online.saddles import _growth, _slowest
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.optima import (
     cross_term,
     descend,
     lyapunov,
+    lyapunov_slopes,
     offline_sm,
     optimal_synapses,
     similarity_objective,
@@ -144,3 +146,38 @@ def test_outputs_of_the_optimum_are_the_networks_response_to_it():
     theta = offline_sm(chi.gram(), 3)
     W, M = optimal_synapses(theta, chi)
     np.testing.assert_allclose(np.linalg.solve(M, chi.project(W).T).T, theta, atol=1e-9)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_slopes_are_the_derivatives_of_equation_4(plain):
+    chi = [samples(8), samples(8).dense()][plain]
+    rng, theta = np.random.default_rng(3), outputs(8)
+    W, M = optimal_synapses(outputs(8, seed=2), chi)
+    M = M + M.T
+    arguments = [theta, W, M]
+    for i, slope in enumerate(lyapunov_slopes(theta, chi, W, M)):
+        step = 1e-6 * rng.normal(size=slope.shape)
+        step = step + step.T if i == 2 else step
+        up, down = ([a + sign * step if j == i else a for j, a in enumerate(arguments)] for sign in (1, -1))
+        change = lyapunov(up[0], chi, *up[1:]) - lyapunov(down[0], chi, *down[1:])
+        assert change == pytest.approx(2 * (slope * step).sum(), rel=1e-5)
+
+
+def test_the_maximum_over_lateral_synapses_may_not_come_first():
+    """At the optimum's M, Eq. 4 falls when the first component goes into the second output, and W follows."""
+    chi = samples()
+    theta = offline_sm(chi.gram(), 2)
+    W, M = optimal_synapses(theta, chi)
+    other = theta + 0.1 * np.outer(theta[:, 0], [0.0, 1.0])
+    assert lyapunov(other, chi, W, M) > lyapunov(theta, chi, W, M)
+    assert lyapunov(other, chi, optimal_synapses(other, chi)[0], M) < lyapunov(theta, chi, W, M)
+    assert lyapunov(other, chi, *optimal_synapses(other, chi)) > lyapunov(theta, chi, W, M)
+
+
+@pytest.mark.parametrize("ratio", [0.9, 0.5, 0.05])
+def test_lateral_synapses_may_lag_only_so_far(ratio):
+    """Just above and just below the rate of M at which pushes from the optimum begin to grow; at W's rate none does."""
+    values, least = np.array([2.0, 2 * ratio, 0.1 * ratio]), (1 - ratio) ** 2 / (1 + ratio**2)
+    assert _growth(values, 2, 1.01 * least) < 1e-6 < _growth(values, 2, 0.99 * least)
+    assert _growth(values, 2, 1.0) < 1e-6
+    assert _slowest(values, 2) == pytest.approx(least, rel=0.01)

@@ -30,7 +30,7 @@ from flymotion.photoreceptors import (
 )
 from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
 from flymotion.writing import WriteError, whole
 
 __all__ = ["FORMAT", "KINDS", "ModelError", "load", "look", "save"]
@@ -39,7 +39,8 @@ KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         MotionLearner,
-        *(NonnegativeSimilarityMatching, SimilarityMatching, OuterProductKMeans, OuterProductPCA),
+        *(NonnegativeSimilarityMatching, SimilarityMatching),
+        *(OuterProductKMeans, OuterProductPCA, ReconstructionNetwork),
         *(Generators, Operators),
         *(ContrastNormalization, DivisiveNormalization, LogIntensity, OnOff, SensorNoise, WeberContrast, ZCAWhitening),
     )

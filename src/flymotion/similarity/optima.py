@@ -39,8 +39,10 @@ __all__ = [
     "cross_term",
     "descend",
     "lyapunov",
+    "lyapunov_slopes",
     "offline_sm",
     "optimal_synapses",
+    "reconstruction_error",
     "similarity_objective",
 ]
 
@@ -143,6 +145,20 @@ def descend(
     return found.x.reshape(theta.shape) * np.sqrt(scale)
 
 
+def reconstruction_error(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
+    r"""Return Eq. 1 (coding), :math:`\sum_t |\chi_t - W' \theta_t|^2`, for W of shape (K, *feature_shape).
+
+    Its least value over outputs and weights is the energy that the leading K principal components leave, and
+    :func:`offline_sm` gives outputs that reach it: Eqs. 1 and 12 share their optimal outputs up to a linear map, which
+    the weights undo.
+    """
+    samples = as_features(samples)
+    energy = float((to_numpy(samples.norms()) ** 2).sum())
+    drive = (theta * _projections(samples, W)).sum()
+    flat = W.reshape(len(W), -1)
+    return float(energy - 2 * drive + np.einsum("ta,ab,tb->", theta, flat @ flat.T, theta))  # Eq. 1
+
+
 # -- synapses ----------------------------------------------------------------------------------------------------
 
 
@@ -164,6 +180,23 @@ def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> f
     drive = (theta * _projections(samples, W)).sum()
     lateral = np.einsum("ta,ab,tb->", theta, M, theta)
     return float(-2 * drive + lateral + len(theta) * ((W**2).sum() - (M**2).sum() / 2))  # Eq. 4
+
+
+def lyapunov_slopes(
+    theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the derivatives of Eq. 4 by outputs, W and M, for symmetric M.
+
+    They are what Eqs. 5 and 6 step along: minus half the first, minus half the second and all of the third, over T.
+
+    Returns
+    -------
+    by_theta : ndarray, shape (T, K)
+    by_W : ndarray, shape (K, *feature_shape)
+    by_M : ndarray, shape (K, K)
+    """
+    S, R = _correlations(theta, samples), theta.T @ theta
+    return 2 * (theta @ M - _projections(samples, W)), 2 * (len(theta) * W - S), R - len(theta) * M
 
 
 def cross_term(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
