@@ -1,0 +1,143 @@
+r"""A single T4 that learns alone (C34): the change at one pixel, a scalar, and the intensities of all (Section 3.2).
+
+Of the full network, the neuron of row i has to be told the transformation's magnitude, a sum over all rows (Eq. 19).
+Alone it has its own output: with ``chi = dx_i x``, a plain vector, it finds the first component of
+
+.. math:: E[\Delta x_i^2 x x'] = E[\Delta x_i^2] E[x x'] + 2 E[\Delta x_i x] E[\Delta x_i x]',
+
+averaged over steps of the content (Isserlis): of whitened frames, nearly the row of the mean at a given step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from flymotion.claims.literal_network.agreement import STRENGTH, unit_energy
+from flymotion.claims.nulls import labelled_means, random_filters
+from flymotion.claims.rows import Claim, above, report
+from flymotion.claims.worlds import WORLDS
+from flymotion.frames import FramePairs
+from flymotion.generators.theory import Population
+from flymotion.photoreceptors import ZCAWhitening
+from flymotion.similarity.features import OuterProducts, outer_products
+from flymotion.similarity.literal import RateNetwork
+
+if TYPE_CHECKING:
+    from flymotion.claims.literal_network import Config
+
+__all__ = ["Rows", "check_lone_cell", "learn_alone"]
+
+
+class Rows(NamedTuple):
+    """Rows of the centre, of n weights each."""
+
+    full: np.ndarray
+    """Of the full filter of SM, K = 1, learned from the same pairs."""
+    alone: np.ndarray
+    """Learned by a single T4, SM, K = 1."""
+    start: np.ndarray
+    """What that started with, random weights."""
+    pair: np.ndarray
+    """Of two T4s of the pixel that inhibit each other, NSM, shape (2, n)."""
+    labelled: np.ndarray
+    """Mean of dx_i x over steps to the right less that over steps to the left."""
+    population: np.ndarray
+    """Of the population's first component."""
+    lone_population: np.ndarray
+    """Of a single T4's population."""
+
+
+def learn_alone(config: Config, seed: int) -> dict[str, Rows]:
+    """Let the full network and single T4s learn in L1, from random filters, in one pass; by the number of pixels."""
+    widest = max(config.widths)
+    pairs = WORLDS["L1"].pairs(widest, config.n_alone, [seed, 34])
+    found = {}
+    for n in config.widths:
+        middle = slice((widest - n) // 2, (widest + n) // 2)
+        found[f"n = {n}"] = _learn(FramePairs(pairs.before[:, middle], pairs.after[:, middle], pairs.motion), seed)
+    return found
+
+
+def _learn(pairs: FramePairs, seed: int) -> Rows:
+    world, n = WORLDS["L1"], pairs.n_pixels
+    rng = np.random.default_rng([seed, n, 34])
+    chi = unit_energy(outer_products(ZCAWhitening(0.0).fit_transform(pairs), world.feature))
+    centre = slice(n // 2, n // 2 + 1)
+    own = unit_energy(OuterProducts(chi.u[:, centre], chi.v))
+    start = random_filters(2, own, rng)
+    assert pairs.motion is not None
+    left, right = labelled_means(own, (pairs.motion[:, 0] > 0).astype(int))
+    theory = world.population(n)
+    return Rows(
+        _learned(chi, random_filters(1, chi, rng), rectified=False)[0, n // 2],
+        _learned(own, start[:1], rectified=False)[0, 0],
+        start[0, 0],
+        _learned(own, start, rectified=True)[:, 0],
+        (right - left)[0],
+        theory.components(1)[1][0, n // 2],
+        _lone_component(theory, n),
+    )
+
+
+def _learned(chi: OuterProducts, W: np.ndarray, *, rectified: bool) -> np.ndarray:
+    network = RateNetwork(W, strength=STRENGTH, rectified=rectified, tolerance=1e-6)
+    network.learn(chi.u, chi.v)
+    return network.W
+
+
+def _lone_component(theory: Population, n: int) -> np.ndarray:
+    """Return the first component of the population's ``dx_i x``, shape (n,)."""
+    moment = theory.second_moment.reshape(n, n, n, n)[n // 2, :, n // 2]
+    return np.linalg.eigh(moment)[1][:, -1]
+
+
+def check_lone_cell(rows: Mapping[str, Rows], config: Config) -> Iterator[Claim]:
+    """State C34."""
+
+    def like(row: str, other: str) -> dict[str, np.ndarray]:
+        return {n: _likeness(getattr(found, row), getattr(found, other)) for n, found in rows.items()}
+
+    note = f"SM, K = 1, as printed, one pass of {config.n_alone} pairs of L1, whitened; dx of the centre alone"
+    of_full = "|cosine| of {} with the centre's row of the full filter (SM, K = 1, same pairs)"
+    yield above("C34.row", of_full.format("the row that a single T4 learns"), like("alone", "full"), 0.95, note=note)
+    others = {"start": "the random start", "labelled": "the labelled mean", "lone_population": "its population's row"}
+    for row, what in others.items():
+        suffix = row.removeprefix("lone_")
+        yield report(f"C34.row_{suffix}", of_full.format(what), like(row, "full"), worst=np.min)
+    of_three = "|cosine| of {} with the three-pixel row (1, 0, -1)"
+    three = {n: _likeness(found.alone, _three(found.alone.shape[-1])) for n, found in rows.items()}
+    yield report("C34.three", of_three.format("the row that a single T4 learns"), three, worst=np.min)
+    for row, what in {"full": "the full filter's row", **others, "population": "the population filter's row"}.items():
+        suffix = {"population": "full_population"}.get(row, row.removeprefix("lone_"))
+        values = {n: _likeness(getattr(found, row), _three(found.full.shape[-1])) for n, found in rows.items()}
+        yield report(f"C34.three_{suffix}", of_three.format(what), values, worst=np.min)
+    yield from _check_pair(rows, note)
+
+
+def _check_pair(rows: Mapping[str, Rows], note: str) -> Iterator[Claim]:
+    signed = {n: np.stack([_cosine(found.pair[:, a], found.full) for a in (0, 1)], axis=1) for n, found in rows.items()}
+    opposite = {n: (cosines.prod(axis=1) < 0) & (np.abs(cosines).min(axis=1) > 0.8) for n, cosines in signed.items()}
+    n_seeds = len(next(iter(signed.values())))
+    title = "least |cosine| of the rows of two T4s of a pixel (NSM) with the centre's row of the full filter"
+    note = note.replace("SM, K = 1", "NSM, K = 2, from random weights")
+    yield report("C34.nsm", title, {n: np.abs(c).min(axis=1) for n, c in signed.items()}, worst=np.min, note=note)
+    title = f"seeds of {n_seeds} in which two T4s of a pixel learn opposite rows, both beyond 0.8"
+    counts = {n: found.sum() for n, found in opposite.items()}
+    yield report("C34.nsm_seeds", title, counts, worst=np.min, seeds=n_seeds, unit="seeds")
+
+
+def _three(n: int) -> np.ndarray:
+    """Return the row that takes the left neighbour's intensity less the right one's, of n pixels."""
+    return np.eye(n)[n // 2 - 1] - np.eye(n)[n // 2 + 1]
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cosines of rows, along the last axis."""
+    return (a * b).sum(axis=-1) / (np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1))
+
+
+def _likeness(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.abs(_cosine(a, b))
