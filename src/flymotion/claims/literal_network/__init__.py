@@ -43,9 +43,9 @@ class Config:
     n_starts : int
         Random starts in each world.
     n_seeds : int
-        Seeds of the comparison with the fast form, of settling and of lateral synapses.
-    n_cells : int
-        Seeds of single T4s, at each number of pixels.
+        Seeds of single T4s.
+    n_seeds_few : int
+        Seeds of the comparison with the fast form, of settling and of lateral synapses; no more than ``n_seeds``.
     n : int
         Pixels of the eyes of L1 and L2.
     widths : tuple of int
@@ -63,8 +63,8 @@ class Config:
     """
 
     n_starts: int = 200
-    n_seeds: int = 3
-    n_cells: int = 10
+    n_seeds: int = 10
+    n_seeds_few: int = 3
     n: int = 5
     widths: tuple[int, ...] = (5, 9, 15)
     n_pairs: int = 20_000
@@ -75,19 +75,20 @@ class Config:
     n_units: tuple[int, ...] = (2, 4, 8)
 
 
-QUICK = {"n_starts": 5, "n_seeds": 1, "n_cells": 1}
+QUICK = {"n_starts": 5, "n_seeds": 1}
 
 
 def work(config: Config) -> Work:
     """Learn from many random starts, compare with the fast form, count steps, and let single T4s learn."""
+    few = min(config.n_seeds, config.n_seeds_few)
     return {
         "starts": {
             world: each_seed(start_at_random, -(-config.n_starts // TOGETHER), world, config) for world in WORLDS
         },
-        "alone": each_seed(learn_alone, config.n_cells, config),
-        "equal": {world: each_seed(compare, config.n_seeds, world, config) for world in (*WORLDS, "plane")},
-        "settling": each_seed(settle, config.n_seeds, config),
-        "lateral": {world: each_seed(learn_lateral, config.n_seeds, world, config) for world in WORLDS},
+        "alone": each_seed(learn_alone, config.n_seeds, config),
+        "equal": {world: each_seed(compare, few, world, config) for world in (*WORLDS, "plane")},
+        "settling": each_seed(settle, few, config),
+        "lateral": {world: each_seed(learn_lateral, few, world, config) for world in WORLDS},
     }
 
 
