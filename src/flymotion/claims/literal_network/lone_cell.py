@@ -54,6 +54,8 @@ class Rows(NamedTuple):
     """What that started with, random weights."""
     pair: np.ndarray
     """Of two T4s of the pixel that inhibit each other, NSM, shape (2, n)."""
+    pair_start: np.ndarray
+    """What those started with."""
     labelled: np.ndarray
     """Mean of dx_i x over steps to the right less that over steps to the left."""
     population: np.ndarray
@@ -92,6 +94,7 @@ def _learn(pairs: FramePairs, seed: int) -> Rows:
         _learned(own, start[:1], rectified=False)[0, 0],
         start[0, 0],
         _learned(own, start, rectified=True)[:, 0],
+        start[:, 0],
         (right - left)[0],
         theory.components(1)[1][0, n // 2],
         _lone_component(theory, n),
@@ -136,15 +139,17 @@ def check_lone_cell(rows: Mapping[str, Rows], config: Config) -> Iterator[Claim]
 
 
 def _check_pair(rows: Mapping[str, Rows], note: str) -> Iterator[Claim]:
-    signed = {n: np.stack([_cosine(found.pair[:, a], found.full) for a in (0, 1)], axis=1) for n, found in rows.items()}
-    opposite = {n: (cosines.prod(axis=1) < 0) & (np.abs(cosines).min(axis=1) > 0.8) for n, cosines in signed.items()}
-    n_seeds = len(next(iter(signed.values())))
-    title = "least |cosine| of the rows of two T4s of a pixel (NSM) with the centre's row of the full filter"
     note = note.replace("SM, K = 1", "NSM, K = 2, from random weights")
-    yield report("C34.nsm", title, {n: np.abs(c).min(axis=1) for n, c in signed.items()}, worst=np.min, note=note)
-    title = f"seeds of {n_seeds} in which two T4s of a pixel learn opposite rows, both beyond 0.8"
-    counts = {n: found.sum() for n, found in opposite.items()}
-    yield report("C34.nsm_seeds", title, counts, worst=np.min, seeds=n_seeds, unit="seeds")
+    for suffix, when in (("", ""), ("_start", ", before learning")):
+        signed = {n: _cosine(getattr(found, f"pair{suffix}"), found.full[:, None]) for n, found in rows.items()}
+        title = "least |cosine| of the rows of two T4s of a pixel (NSM) with the centre's row of the full filter"
+        least = {n: np.abs(cosines).min(axis=1) for n, cosines in signed.items()}
+        yield report(f"C34.nsm{suffix}", title + when, least, worst=np.min, note=note)
+        opposite = {n: (cosines.prod(axis=1) < 0) & (least[n] > 0.8) for n, cosines in signed.items()}
+        counts = {n: found.sum() for n, found in opposite.items()}
+        n_seeds = len(next(iter(opposite.values())))
+        title = f"seeds of {n_seeds} in which the two rows are opposite, both beyond 0.8{when}"
+        yield report(f"C34.nsm_seeds{suffix}", title, counts, worst=np.min, seeds=n_seeds, unit="seeds")
 
 
 def _three(n: int) -> np.ndarray:
