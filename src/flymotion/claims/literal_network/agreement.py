@@ -171,9 +171,9 @@ def check_settling(settling: Settling, config: Config) -> Iterator[Claim]:
         for suffix, percent in (("", 50), ("_99", 99)):
             steps = np.percentile(settling.steps[:, :, :, t], percent, axis=-1)
             title = f"steps until outputs stand still to {tolerance:.0e} of the drive, {percent}th percentile of pairs"
-            longest = (steps / config.n_units).max()
-            most = settling.steps[:, :, :, t].max()
-            note = f"at most {longest:.1f} time constants, no pair more than {most} steps; {how.format(-np.log(tolerance))}"
+            longest, most = (steps / config.n_units).max(), settling.steps[:, :, :, t].max()
+            told = f"at most {longest:.1f} time constants, no pair more than {most} steps"
+            note = f"{told}; {how.format(-np.log(tolerance))}"
             name = f"C36.steps_{round(-np.log10(tolerance))}{suffix}"
             yield report(name, title, _by_kind(steps, config), worst=np.max, note=note)
     title = f"least cosine of filters learned from outputs read at {config.tolerances[0]:g} with those of settled ones"

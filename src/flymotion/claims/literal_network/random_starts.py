@@ -150,5 +150,7 @@ def draw_paths(panels: Sequence[Axes], by_scene: Ends, config: Config) -> None:
             axes.plot(pairs, path[:, 1], color=f"C{i}", linestyle="--")
         for level in (-LIKE, LIKE):
             axes.axhline(level, color="0.6", linewidth=0.6)
-        axes.set(ylim=(-1, 1), xlabel="pairs seen", ylabel="cosine with the population's filter")
+        axes.set(
+            xlim=(0, config.n_pairs), ylim=(-1, 1), xlabel="pairs seen", ylabel="cosine with the population's filter"
+        )
         axes.set_title(f"{which.sum()} of {len(which)} random starts {name}")
