@@ -190,6 +190,8 @@ def test_lateral_synapses_that_flip_for_ever_cannot_be_learned(chi):
         ({"rate": 1.0}, "rate is 1.0"),
         ({"strength": -1.0}, "strength is -1.0"),
         ({"strength": 0.0, "rate": 0.1}, "strength is 0.0"),
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"max_steps": 0}, "max_steps is 0"),
     ],
 )
 def test_starts_that_are_none_are_refused(given, message):

@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flymotion.frames import unmasked
+from flymotion.similarity.samples import check_counts
 
 __all__ = ["RateNetwork", "Settled"]
 
@@ -79,8 +80,8 @@ class RateNetwork:
     Raises
     ------
     ValueError
-        Synapses of another shape or not finite, a strength that is negative, or 0 with a rate, or a rate outside
-        (0, 1).
+        Synapses of another shape or not finite, a strength that is negative, or 0 with a rate, a rate or tolerance
+        outside (0, 1), or no steps.
 
     Notes
     -----
@@ -113,6 +114,9 @@ class RateNetwork:
             raise ValueError(f"rate is {rate!r}; expected one between 0 and 1")
         if not (0 <= strength < np.inf) or (rate is not None and strength == 0):
             raise ValueError(f"strength is {strength!r}; expected a positive number, or 0 without a rate")
+        if not 0 < tolerance < 1:
+            raise ValueError(f"tolerance is {tolerance!r}; expected a share of the drive, between 0 and 1")
+        check_counts(max_steps=max_steps)
         self.W = synapses
         self.M = np.zeros((len(synapses), len(synapses))) if rate is None else np.eye(len(synapses)) * strength
         self.That = np.full(len(synapses), float(strength))
