@@ -33,6 +33,7 @@ from flymotion.learner.video_noise import Moments, whitening
 from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, WeberContrast, ZCAWhitening
 from flymotion.similarity import initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.literal import RateNetwork
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
@@ -550,6 +551,7 @@ ATTRIBUTES = {
     "OuterProductPCA": (lambda: OuterProductPCA(2).fit(products()), {"K": 2, **NETWORK}),
     "OuterProductKMeans": (lambda: OuterProductKMeans(2, random_state=0).fit(products()), {"K": 2, **NETWORK}),
     "ReconstructionNetwork": (reconstruction, {"K": 2, "n_features": 12}),
+    "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),
