@@ -38,17 +38,17 @@ class Config:
     n_seeds : int
         Of two units that look at a line, in each world.
     n_seeds_few : int
-        The same, with noise, larger shifts, waves, and a second rule of pruning; no more than ``n_seeds``.
+        The same, with noise, larger shifts, and a second rule of pruning; no more than ``n_seeds``.
     n_seeds_plane : int
         Of units that look at a plane, with each eye; no more than ``n_seeds``.
     """
 
     n_seeds: int = 200
-    n_seeds_few: int = 20
-    n_seeds_plane: int = 16
+    n_seeds_few: int = 10
+    n_seeds_plane: int = 14
 
 
-QUICK = {"n_seeds": 4, "n_seeds_few": 1, "n_seeds_plane": 1}
+QUICK = {"n_seeds": 3, "n_seeds_few": 1, "n_seeds_plane": 1}
 
 
 def work(config: Config) -> Work:

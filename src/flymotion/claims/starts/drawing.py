@@ -70,7 +70,7 @@ def shares(found: Found) -> Figure:
 
 
 def _in_world(found: Found, key: str) -> np.ndarray:
-    return found["few" if key == "waves" else "main"][key].learned.found
+    return found["main"][key].learned.found
 
 
 def _draw_shares(axes: Axes, successes: dict[str, np.ndarray], off: float, colour: str, label: str) -> None:

@@ -13,7 +13,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CELLS", "KINDS", "Kind", "centroid", "order", "sided"]
+import numpy as np
+
+from flymotion.world.eyes import Hexagon
+
+__all__ = ["CELLS", "KINDS", "PREFERRED", "Kind", "centroid", "order", "sided", "wired"]
 
 
 class Kind(NamedTuple):
@@ -58,6 +62,76 @@ CELLS: dict[str, dict[str, tuple[float, float]]] = {
     for cell in _POSITIONS
 }
 """Position [columns] and synapses of each input of each cell."""
+
+
+PREFERRED = {"T4b": 0.0, "T4c": 90.0, "T4a": 180.0, "T4d": 270.0}
+"""Directions that T4 prefers [deg]: 0 = right, 90 = up."""
+
+_BESIDE: dict[str, tuple[tuple[int, float, float, float], ...]] = {
+    "T4a": (
+        (-1, -0.5, 1.92, 24.51),
+        (-1, 0.5, 1.64, 8.87),
+        (-1, 1.5, 0.00, 1.35),
+        (0, -2, 0.00, 1.00),
+        (0, -1, 1.07, 1.71),
+        (0, 0, 1.79, 1.31),
+        (0, 1, 0.00, 1.67),
+        (1, -1.5, 2.00, 0.00),
+        (1, -0.5, 5.12, 0.00),
+        (1, 0.5, 2.29, 0.00),
+        (2, -1, 1.40, 0.00),
+        (2, 0, 2.60, 0.00),
+    ),
+    "T4b": (
+        (-2, 0, 3.86, 0.00),
+        (-1, -0.5, 8.20, 0.00),
+        (-1, 0.5, 6.67, 0.00),
+        (0, -1, 0.00, 2.70),
+        (0, 0, 1.76, 2.92),
+        (0, 1, 0.00, 1.25),
+        (1, -0.5, 1.38, 15.37),
+        (1, 0.5, 0.00, 10.96),
+    ),
+    "T4c": (
+        (-1, -1.5, 2.50, 0.00),
+        (-1, -0.5, 4.20, 1.00),
+        (-1, 0.5, 0.00, 1.00),
+        (-1, 1.5, 0.00, 3.20),
+        (0, -1, 7.20, 0.00),
+        (0, 0, 2.59, 3.01),
+        (0, 1, 0.00, 12.95),
+        (1, -0.5, 2.67, 0.00),
+        (1, 0.5, 0.00, 7.84),
+        (1, 1.5, 0.00, 1.40),
+    ),
+    "T4d": (
+        (-1, -0.5, 0.00, 2.11),
+        (-1, 0.5, 7.88, 1.00),
+        (-1, 1.5, 0.00, 5.00),
+        (0, -2, 0.00, 1.00),
+        (0, -1, 1.11, 19.74),
+        (0, 0, 2.14, 1.89),
+        (0, 1, 8.17, 1.33),
+        (1, -0.5, 0.00, 2.56),
+        (1, 0.5, 2.86, 0.00),
+    ),
+}
+"""Columns to the right [of sqrt(3) / 2 spacings], spacings up, and synapses there of Mi9 and of Mi4, C3 and CT1."""
+
+
+def wired(eye: Hexagon) -> np.ndarray:
+    """Return filters wired as T4b, c, a and d are, shape (4, n_pixels, n_pixels), of norm 1.
+
+    From the change at the middle onto intensities where the synapses of Mi9 (positive), Mi4, C3 and CT1 (negative)
+    are, as many as there are. The eye has two rings or more.
+    """
+    middle = int(np.argmin(np.linalg.norm(eye.positions, axis=1)))
+    W = np.zeros((len(PREFERRED), *eye.shape, *eye.shape))
+    for k, cell in enumerate(PREFERRED):
+        for column, up, positive, negative in _BESIDE[cell]:
+            place = np.array([column * np.sqrt(3) / 2, -up])
+            W[k, middle, np.argmin(np.linalg.norm(eye.positions - place, axis=1))] += positive - negative
+    return W / np.linalg.norm(W, axis=(1, 2), keepdims=True)
 
 
 def centroid(cell: str, *inputs: str) -> float:

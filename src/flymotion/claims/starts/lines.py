@@ -23,7 +23,7 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import sample_pairs
 from flymotion.world.scenes import SmoothNoise
 
-__all__ = ["FACTORS", "N_PAIRS", "OWN", "RATIOS", "Grown", "N", "best", "few", "main"]
+__all__ = ["FACTORS", "HELD", "N_PAIRS", "OWN", "RATIOS", "Grown", "N", "best", "few", "main"]
 
 N = 5
 """Pixels."""
@@ -39,6 +39,9 @@ BOTH = (180.0, 0.0)
 
 INHIBITION = 0.9
 """Lateral synapses where inhibition comes first; with 1 only one unit answers a sample."""
+
+HELD = (250, 25_000)
+"""Pairs that are taken for answered at the start, besides the usual: less and more of them hold it less and more."""
 
 RATIOS = (20, 10, 5)
 """Variance of the intensities over that of the sensors' noise [dB]."""
@@ -81,6 +84,7 @@ STARTS: dict[str, Draw] = {
     "oriented": _oriented(SCATTER),
     "loose": _oriented(1.0),
     "looser": _oriented(2.0),
+    "negative": lambda rng: -_oriented(SCATTER)(rng),
     "signed": _signed,
     "sides": _sided(2),
     "round": lambda rng: round_dendrites(EYE, 2, scatter=SCATTER, random_state=rng),
@@ -131,6 +135,10 @@ def main(name: str, seed: int) -> dict[str, Any]:
     given = _lesson(world, world.pairs(N, N_PAIRS, [seed, 0]), _new(world))
     found: dict[str, Any] = {key: _grow(given, draw, seed) for key, draw in STARTS.items()}
     found["inhibited"] = _grow(given, STARTS["random"], seed, inhibition=INHIBITION)
+    for answered in HELD:
+        found[f"held_{answered}"] = _grow(given, STARTS["oriented"], seed, answered=answered)
+    for key, waves in _waves(world, seed).items():
+        found[key] = _grow(given, STARTS["random"], seed, first=waves)
     for key, (draw, rule) in CROWDS.items():
         W = draw(_rng(seed))
         found[key] = given.grown(W, pruned(given.chi, W, 2, rule).W)
@@ -143,7 +151,7 @@ def main(name: str, seed: int) -> dict[str, Any]:
 
 
 def few(name: str, seed: int) -> dict[str, Any]:
-    """Let units learn where sensors are noisy, shifts are larger, or waves come first."""
+    """Let units learn where sensors are noisy or shifts larger, and prune them by both rules."""
     world, found = WORLDS[name], dict[str, Any]()
     pairs, new = world.pairs(N, N_PAIRS, [seed, 0]), _new(world)
     for ratio in RATIOS:
@@ -157,8 +165,6 @@ def few(name: str, seed: int) -> dict[str, Any]:
         shown = _lesson(world, larger.pairs(N, N_PAIRS, [seed, 0]), _new(larger))
         found[f"shift_{factor}"] = _grow_both(shown, seed)
     given = _lesson(world, pairs, new)
-    for key, waves in _waves(world, seed).items():
-        found[key] = _grow(given, STARTS["random"], seed, first=waves)
     W = CROWDS["eight_sides"][0](_rng(seed))
     for rule in PRUNING:
         found[rule] = given.grown(W, pruned(given.chi, W, 2, rule).W)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flymotion.claims.nulls import labelled_means, random_filters
+from flymotion.claims.starts.fly_inputs import PREFERRED, wired
 from flymotion.claims.starts.lines import OWN, Grown
 from flymotion.claims.starts.raising import SCATTER, pruned, raised, raised_literally, read, scaled
 from flymotion.frames import FramePairs
@@ -80,6 +81,11 @@ def grow(name: str, seed: int) -> dict[str, Any]:
         "sides": draw(rng.choice(against, k)),
         "random": random_filters(k, chi, np.random.default_rng([seed, OWN])),
     }
+    if isinstance(plane.eye, Hexagon) and plane.angles == tuple(PREFERRED.values()):
+        beside = wired(plane.eye)
+        starts["t4"] = beside + SCATTER * starts["random"]
+        moved = np.stack([of_cell[:, rng.permutation(len(of_cell))] for of_cell in beside])
+        starts["t4_shuffled"] = moved + SCATTER * starts["random"]
     found: dict[str, Any] = {key: grown(W, raised(chi, W).W) for key, W in starts.items()}
     W = draw(rng.choice(against, CROWD * k))
     found["crowd"] = grown(W, pruned(chi, W, k, "inhibited").W)

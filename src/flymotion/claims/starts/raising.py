@@ -49,12 +49,19 @@ def scaled(chi: OuterProducts) -> OuterProducts:
     return OuterProducts(chi.u / np.sqrt((chi.norms() ** 2).mean()), chi.v)
 
 
-def raised(chi: OuterProducts, W: np.ndarray, *, inhibition: float = 0.0, first: OuterProducts | None = None) -> State:
-    """Let NSM learn from filters W, shape (K, n, n), by the printed rule in one pass; M starts at ``inhibition``.
+def raised(
+    chi: OuterProducts,
+    W: np.ndarray,
+    *,
+    answered: int = ANSWERED,
+    inhibition: float = 0.0,
+    first: OuterProducts | None = None,
+) -> State:
+    """Let NSM learn from filters W, shape (K, n, n), by the printed rule in one pass.
 
-    ``first`` is looked at before.
+    ``answered`` samples are taken for answered, M starts at ``inhibition``, and ``first`` is looked at before.
     """
-    state = _start(chi, W, inhibition)
+    state = _start(chi, W, answered, inhibition)
     for seen in [chi] if first is None else [first, chi]:
         _learn(state, seen)
     return state
@@ -69,7 +76,7 @@ def raised_literally(chi: OuterProducts, W: np.ndarray) -> np.ndarray:
 
 def pruned(chi: OuterProducts, W: np.ndarray, n_left: int, rule: str) -> State:
     """Let NSM learn, and take away one unit after the other by a rule, until so many are left."""
-    state = _start(chi, W, 0.0)
+    state = _start(chi, W, ANSWERED, 0.0)
     cuts = np.linspace(*TWICE, len(W) - n_left) * len(chi)
     for start, stop in zip([0, *cuts.astype(int)], [*cuts.astype(int), len(chi)], strict=True):
         _learn(state, chi[start:stop])
@@ -87,9 +94,10 @@ PRUNING: dict[str, Callable[[State], int]] = {
 has answered least (Eq. 18)."""
 
 
-def _start(chi: OuterProducts, W: np.ndarray, inhibition: float) -> State:
-    state = State.of_filters(W, _strength(chi), chi)
-    state.R += inhibition * _strength(chi) * (1 - np.eye(len(W)))
+def _start(chi: OuterProducts, W: np.ndarray, answered: int, inhibition: float) -> State:
+    strength = _strength(chi, answered)
+    state = State.of_filters(W, strength, chi)
+    state.R += inhibition * strength * (1 - np.eye(len(W)))
     return state
 
 
@@ -97,8 +105,8 @@ def _learn(state: State, chi: OuterProducts) -> None:
     state.advance(chi, forgetting=1.0, nonnegative=True, max_sweeps=100)
 
 
-def _strength(chi: OuterProducts) -> float:
-    return ANSWERED / chi.shape[1]
+def _strength(chi: OuterProducts, answered: int = ANSWERED) -> float:
+    return answered / chi.shape[1]
 
 
 class Read(NamedTuple):

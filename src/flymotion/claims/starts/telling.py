@@ -25,7 +25,12 @@ ALONE = {
     "sides": "dendrites that reach to a side at random each",
     "round": "dendrites without a side",
     "misplaced": "one synapse at a random place each, instead of a dendrite",
+    "negative": "oriented dendrites whose weights are negative",
+    "held_250": "oriented dendrites that are held less (R = 10 I)",
+    "held_25000": "oriented dendrites that are held more (R = 1000 I)",
     "inhibited": "random filters, inhibition strong first (M starts at 0.9)",
+    "waves": "random filters, smooth waves first",
+    "bouts": "random filters, smooth waves first, one direction at a time",
 }
 """Starts of two units, beside the oriented and the random."""
 
@@ -37,11 +42,6 @@ CROWDED = {
 }
 """Starts of more units; which goes is told by inhibition."""
 
-WAVES = {
-    "waves": "random filters, smooth waves first",
-    "bouts": "random filters, smooth waves first, one direction at a time",
-}
-
 Values = Mapping[str, Any]
 """What was measured in each world, seeds first."""
 
@@ -52,12 +52,13 @@ def check(found: Found) -> Iterator[Claim]:
     planes = {name: found[name] for name in PLANES}
     yield from _check_seeds(main)
     yield from _check_knowledge(main, best)
-    yield from _check_variants(main, few)
+    yield from _check_variants(few)
     yield from _check_noise(few, best)
     for name in PLANES:
         yield from _check_plane(name, found[name])
     yield _check_literal(main | planes)
     yield from _check_cells(main | planes)
+    yield from _check_wiring(planes["hexagon"])
 
 
 def _check_seeds(main: Found) -> Iterator[Claim]:
@@ -112,14 +113,11 @@ def _check_knowledge(main: Found, best: Found) -> Iterator[Claim]:
     yield _mean("C37.accuracy_bayes", f"{title} Bayes", {name: [of["none"]] for name, of in best.items()})
 
 
-def _check_variants(main: Found, few: Found) -> Iterator[Claim]:
-    """Waves, a second rule of pruning, and shifts of another size; in fewer seeds."""
-    title = "share of seeds that find both directions, the worse world, from"
-    n = len(next(iter(few.values()))["waves"].learned.found)
-    alone = {name: of["random"].learned.found[:n] for name, of in main.items()}
-    for key, words in WAVES.items():
-        yield _share(f"C37.{key}", f"{title} {words}", _found(few, key), f"same seeds without: {_counts(alone)}")
-    title = f"{title} eight dendrites to a side at random each, pruned by"
+def _check_variants(few: Found) -> Iterator[Claim]:
+    """State what a second rule of pruning and shifts of another size do; in fewer seeds."""
+    title = (
+        "share of seeds that find both directions, the worse world, from eight dendrites to sides at random, pruned by"
+    )
     yield _share("C37.pruned_inhibited", f"{title} who is inhibited most", _found(few, "inhibited"))
     yield _share("C37.pruned_idle", f"{title} who has answered least", _found(few, "idle"))
     for factor in FACTORS:
@@ -189,8 +187,11 @@ def _check_cells(found: Found) -> Iterator[Claim]:
         name: of["oriented"].learned.units == np.arange(of["oriented"].learned.units.shape[1])
         for name, of in found.items()
     }
-    title = "share of units that learn to prefer motion away from where their dendrite reaches, the worse world"
-    note = "weights of the dendrite positive; negative ones reverse it"
+    title = "share of seeds whose units learn to prefer motion away from where their dendrites reach, the least world"
+    toward = {
+        name: np.all(of["negative"].learned.units == [1, 0], axis=1) for name, of in found.items() if name in WORLDS
+    }
+    note = f"all units of a seed; negative weights reverse it: toward {_counts(toward)}"
     yield _share("C37.away", title, {name: np.all(units, axis=1) for name, units in away.items()}, note)
     for kind, tips in (("T4", "Mi9"), ("T5", "Tm9")):
         cells = [cell for cell in CELLS if cell.startswith(kind)]
@@ -208,6 +209,21 @@ def _check_cells(found: Found) -> Iterator[Claim]:
         f"{cell} {centroid(cell):.2f}" for cell in CELLS
     )
     yield report("C37.reach", title, max(abs(centroid(cell)) for cell in CELLS), unit="columns", note=note)
+
+
+def _check_wiring(found: Found) -> Iterator[Claim]:
+    """Tell what T4's own inputs lead to as a start: synapses of Mi9, Mi4, C3 and CT1 onto the four subtypes."""
+    by, title = {"hexagon": found}, "share of seeds that find all four directions, Hexagon of 19 pixels, from"
+    own = found["t4"].learned.units == np.arange(4)
+    note = f"each subtype learns the direction that it prefers in the fly: {counted(own.all(axis=1))}"
+    yield _share("C37.wired", f"{title} T4's own inputs, random weights of {SCATTER}", _found(by, "t4"), note)
+    yield _share("C37.wired_shuffled", f"{title} the same at shuffled places", _found(by, "t4_shuffled"))
+    yield _share("C37.wired_start", f"{title} T4's own inputs before learning", _found(by, "t4", 0))
+    title = "mean share of new pairs whose direction is named, of 4, Hexagon of 19 pixels, by"
+    yield _mean("C37.wired_accuracy", f"{title} what T4's own inputs become", _of(by, "t4", 1, "accuracy"))
+    yield _mean("C37.wired_accuracy_start", f"{title} T4's own inputs before learning", _of(by, "t4", 0, "accuracy"))
+    title = f"{title} what inputs at shuffled places become"
+    yield _mean("C37.wired_accuracy_shuffled", title, _of(by, "t4_shuffled", 1, "accuracy"))
 
 
 # -- rows of shares and means ----------------------------------------------------------------------------------------
