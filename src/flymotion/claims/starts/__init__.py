@@ -6,7 +6,7 @@ waves; each learns in one pass, by the printed rule, with no look at the samples
 knew before it learned, since a start that is the answer proves nothing.
 
 ``raising``: how units learn, are pruned and read. ``lines``: two directions, L1 and L2. ``planes``: four or six, on
-squares and hexagons. ``fly_inputs``: where T4's and T5's inputs sit. ``telling`` and ``drawing``: rows and figures.
+squares and hexagons. ``fly_inputs``: where T4's and T5's inputs sit. ``telling`` and ``pictures``: rows and figures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
-from flymotion.claims.starts import drawing, lines, planes, telling
+from flymotion.claims.starts import lines, pictures, planes, telling
 from flymotion.claims.worlds import WORLDS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
 def figures(found: Found, config: Config) -> dict[str, Figure]:
     """Draw how many seeds succeed from each start, filters before and after, and what noise does to both."""
     return {
-        "starts": drawing.shares(found),
-        "starts_filters": drawing.filters(found),
-        "starts_noise": drawing.noise(found),
+        "starts": pictures.shares(found),
+        "starts_filters": pictures.filters(found),
+        "starts_noise": pictures.noise(found),
     }
