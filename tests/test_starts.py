@@ -64,8 +64,8 @@ def test_the_literal_network_learns_the_same(rows):
 
 
 def test_the_rows_of_dendrites_to_random_sides_tell_opposite_and_like_apart(rows, found):
-    assert "of one side L1 0 of" in rows["C37.sides"].note
-    assert found["L1"]["main"]["opposite"].shape == (2,)
+    assert "all to one side L1 0 of" in rows["C37.sides"].note
+    assert found["L1"]["main"]["alike"]["eight_sides"].shape == (2,)
 
 
 def test_noise_leaves_nothing_of_what_is_learned_in_l1(rows):

@@ -44,8 +44,8 @@ class Config:
     """
 
     n_seeds: int = 200
-    n_seeds_few: int = 10
-    n_seeds_plane: int = 14
+    n_seeds_few: int = 16
+    n_seeds_plane: int = 12
 
 
 QUICK = {"n_seeds": 3, "n_seeds_few": 1, "n_seeds_plane": 1}

@@ -12,7 +12,7 @@ import numpy as np
 from flymotion.claims.bayes import covariance, posterior
 from flymotion.claims.lessons import of_norm_1
 from flymotion.claims.nulls import labelled_means
-from flymotion.claims.starts.raising import PRUNING, SCATTER, Read, pruned, raised, raised_literally, read, scaled
+from flymotion.claims.starts.raising import SCATTER, Read, pruned, raised, raised_literally, read, scaled
 from flymotion.claims.worlds import WORLDS, World, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
@@ -23,7 +23,7 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import sample_pairs
 from flymotion.world.scenes import SmoothNoise
 
-__all__ = ["FACTORS", "HELD", "N_PAIRS", "OWN", "RATIOS", "Grown", "N", "best", "few", "main"]
+__all__ = ["FACTORS", "HELD", "N_PAIRS", "OWN", "RATIOS", "SIDED", "Grown", "N", "best", "few", "main"]
 
 N = 5
 """Pixels."""
@@ -80,13 +80,16 @@ def _signed(rng: np.random.Generator) -> np.ndarray:
     return (one - other) / np.sqrt(2) + SCATTER * _random(2)(rng)
 
 
+SIDED = {"sides": 2, "four_sides": 4, "eight_sides": 8}
+"""Starts of dendrites that reach to a side at random each, and how many there are."""
+
 STARTS: dict[str, Draw] = {
     "oriented": _oriented(SCATTER),
     "loose": _oriented(1.0),
     "looser": _oriented(2.0),
     "negative": lambda rng: -_oriented(SCATTER)(rng),
     "signed": _signed,
-    "sides": _sided(2),
+    "sides": _sided(SIDED["sides"]),
     "round": lambda rng: round_dendrites(EYE, 2, scatter=SCATTER, random_state=rng),
     "misplaced": lambda rng: misplaced_dendrites(EYE, 2, scatter=SCATTER, random_state=rng),
     "random": _random(2),
@@ -96,8 +99,8 @@ STARTS: dict[str, Draw] = {
 CROWDS: dict[str, tuple[Draw, str]] = {
     "four_random": (_random(4), "inhibited"),
     "eight_random": (_random(8), "inhibited"),
-    "four_sides": (_sided(4), "inhibited"),
-    "eight_sides": (_sided(8), "inhibited"),
+    "four_sides": (_sided(SIDED["four_sides"]), "inhibited"),
+    "eight_sides": (_sided(SIDED["eight_sides"]), "inhibited"),
 }
 """Starts of more units than directions, and the rule by which they are pruned to two."""
 
@@ -143,7 +146,7 @@ def main(name: str, seed: int) -> dict[str, Any]:
         W = draw(_rng(seed))
         found[key] = given.grown(W, pruned(given.chi, W, 2, rule).W)
     W = STARTS["oriented"](_rng(seed))
-    found["opposite"] = np.array(len(set(_rng(seed).choice(BOTH, 2))) == 2)
+    found["alike"] = {key: np.array(np.ptp(_rng(seed).choice(BOTH, n)) == 0) for key, n in SIDED.items()}
     found["literal"] = given.grown(W, raised_literally(given.chi, W))
     found["labelled"] = read(labelled_means(given.chi, given.way), given.targets, given.new, given.new_way)
     found["population"] = read(given.targets, given.targets, given.new, given.new_way)
@@ -151,7 +154,7 @@ def main(name: str, seed: int) -> dict[str, Any]:
 
 
 def few(name: str, seed: int) -> dict[str, Any]:
-    """Let units learn where sensors are noisy or shifts larger, and prune them by both rules."""
+    """Let units learn where sensors are noisy or shifts larger, or the idle are pruned."""
     world, found = WORLDS[name], dict[str, Any]()
     pairs, new = world.pairs(N, N_PAIRS, [seed, 0]), _new(world)
     for ratio in RATIOS:
@@ -166,8 +169,7 @@ def few(name: str, seed: int) -> dict[str, Any]:
         found[f"shift_{factor}"] = _grow_both(shown, seed)
     given = _lesson(world, pairs, new)
     W = CROWDS["eight_sides"][0](_rng(seed))
-    for rule in PRUNING:
-        found[rule] = given.grown(W, pruned(given.chi, W, 2, rule).W)
+    found["idle"] = given.grown(W, pruned(given.chi, W, 2, "idle").W)
     return found
 
 

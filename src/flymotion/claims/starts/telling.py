@@ -10,7 +10,7 @@ import numpy as np
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
 from flymotion.claims.starts.fly_inputs import CELLS, centroid, order, sided
-from flymotion.claims.starts.lines import FACTORS, N_PAIRS, RATIOS, N
+from flymotion.claims.starts.lines import FACTORS, N_PAIRS, RATIOS, SIDED, N
 from flymotion.claims.starts.planes import CROWD, PLANES
 from flymotion.claims.starts.planes import N_PAIRS as N_PLANE
 from flymotion.claims.starts.raising import LIKE, SCATTER, counted
@@ -68,24 +68,25 @@ def _check_seeds(main: Found) -> Iterator[Claim]:
     note = (
         f"a unit each whose cosine with the population's filter is above {LIKE}; {N} pixels, {N_PAIRS} pairs, one pass "
         "of the printed rule, no warm-up; R starts at 100 I for samples of unit mean square; Wilson intervals of 95 %; "
-        "the start alone finds none, but names more than half (C37.accuracy_start)"
+        f"the start alone finds none, but names the direction of {_means(_of(main, 'oriented', 0, 'accuracy'))} pairs"
     )
     yield _share("C37.seeds", f"{title} {told}", _found(main, "oriented"), note)
     yield _share("C37.seeds_random", f"{title} random filters", _found(main, "random"))
     yield _share("C37.seeds_start", f"{title} that start, before learning", _found(main, "oriented", 0))
     for key, words in ALONE.items():
-        yield _share(f"C37.{key}", f"{title} {words}", _found(main, key), _by_side(main) if key == "sides" else "")
+        yield _share(f"C37.{key}", f"{title} {words}", _found(main, key), _by_side(main, key) if key in SIDED else "")
     for key, words in CROWDED.items():
         note = "who is inhibited most goes, one by one between a quarter and three quarters of the pairs"
+        note = f"{_by_side(main, key)}; {note}" if key in SIDED else note
         yield _share(f"C37.{key}", f"{title} {words}", _found(main, key), note)
 
 
-def _by_side(main: Found) -> str:
-    """Tell apart where both dendrites reach to one side, and where not."""
+def _by_side(main: Found, key: str) -> str:
+    """Tell apart where all dendrites reach to one side, and where not."""
     parts = []
-    for words, want in (("opposite sides", True), ("one side", False)):
-        one = {name: of["sides"].learned.found[of["opposite"] == want] for name, of in main.items()}
-        parts.append(f"of {words} {_counts(one)}")
+    for words, alike in (("to both sides", False), ("all to one side", True)):
+        part = {name: of[key].learned.found[of["alike"][key] == alike] for name, of in main.items()}
+        parts.append(f"{words} {_counts(part)}")
     return "; ".join(parts)
 
 
@@ -114,12 +115,9 @@ def _check_knowledge(main: Found, best: Found) -> Iterator[Claim]:
 
 
 def _check_variants(few: Found) -> Iterator[Claim]:
-    """State what a second rule of pruning and shifts of another size do; in fewer seeds."""
-    title = (
-        "share of seeds that find both directions, the worse world, from eight dendrites to sides at random, pruned by"
-    )
-    yield _share("C37.pruned_inhibited", f"{title} who is inhibited most", _found(few, "inhibited"))
-    yield _share("C37.pruned_idle", f"{title} who has answered least", _found(few, "idle"))
+    """State what another rule of pruning and shifts of another size do; in fewer seeds."""
+    title = "share of seeds that find both directions, the worse world, from eight dendrites to sides at random"
+    yield _share("C37.idle", f"{title}, pruned to two by who has answered least", _found(few, "idle"))
     for factor in FACTORS:
         title = f"share of seeds that find both directions, shifts {factor} times the world's, from oriented dendrites"
         shown = {name: of[f"shift_{factor}"] for name, of in few.items()}
