@@ -48,11 +48,11 @@ class Rules(NamedTuple):
 def settle(drive, M, rules, theta, change):
     """Integrate ``dtheta_a/dt = [drive_a - sum_c M_ac theta_c]_+ / leak_a - theta_a`` from rest; return the steps."""
     n_units = len(theta)
+    dt = 1.0 / n_units  # of a time constant
     largest = 0.0
     for a in range(n_units):
         theta[a] = 0.0
-        leak = M[a, a] if rules.rate > 0.0 else 1.0
-        largest = max(largest, abs(drive[a] / leak))
+        largest = max(largest, abs(drive[a]) / M[a, a] if rules.rate > 0.0 else abs(drive[a]))
     for step in range(rules.max_steps):
         fastest = 0.0
         for a in range(n_units):
@@ -62,13 +62,14 @@ def settle(drive, M, rules, theta, change):
                     inflow -= M[a, c] * theta[c]
             if rules.rectified and inflow < 0.0:
                 inflow = 0.0
-            leak = M[a, a] if rules.rate > 0.0 else 1.0
-            change[a] = inflow / leak - theta[a]  # Eqs. 5, 15
+            if rules.rate > 0.0:
+                inflow /= M[a, a]
+            change[a] = inflow - theta[a]  # Eqs. 5, 15
             fastest = max(fastest, abs(change[a]))
         if fastest <= rules.tolerance * largest:
             return step
         for a in range(n_units):
-            theta[a] += change[a] / n_units  # a K-th of a time constant
+            theta[a] += dt * change[a]
     return rules.max_steps
 
 
@@ -79,12 +80,13 @@ def average(u, v, theta, W, M, That):
         if theta[a] == 0.0:
             continue
         That[a] += theta[a] * theta[a]  # Eq. 18
+        rate = theta[a] / That[a]
         for c in range(len(theta)):
             if c != a:
-                M[a, c] += theta[a] * (theta[c] - M[a, c] * theta[a]) / That[a]  # Eq. 17
+                M[a, c] += rate * (theta[c] - M[a, c] * theta[a])  # Eq. 17
         for i in range(len(u)):
             for j in range(len(v)):
-                W[a, i, j] += theta[a] * (u[i] * v[j] - W[a, i, j] * theta[a]) / That[a]  # Eq. 16
+                W[a, i, j] += rate * (u[i] * v[j] - W[a, i, j] * theta[a])  # Eq. 16
 
 
 @compiled(**PART)
