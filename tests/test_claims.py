@@ -102,6 +102,8 @@ def test_a_group_says_what_it_claims_and_quick_is_smaller(name):
         "n_seeds",
         "n_seeds_signed",
         "n_seeds_affine",
+        "n_seeds_few",
+        "n_seeds_plane",
         "n_starts",
         "sigmas",
         "max_shifts",

@@ -31,7 +31,7 @@ from flymotion.learner.corpus import guise, worthwhile
 from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening
 from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, WeberContrast, ZCAWhitening
-from flymotion.similarity import initialisation, optima, samples
+from flymotion.similarity import dendrites, initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.literal import RateNetwork
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
@@ -368,6 +368,12 @@ CALLS = {
     ),
     "descend": (lambda: optima.descend(products().gram(), THETA), {"T": 30, "K": 2}),
     "offline_sm": (lambda: optima.offline_sm(products().gram(), 2), {"T": 30, "K": 2}),
+    "oriented_dendrites": (
+        lambda: dendrites.oriented_dendrites(Line(5), [180.0, 0.0]),
+        {"n_units": 2, "n_pixels": 5},
+    ),
+    "round_dendrites": (lambda: dendrites.round_dendrites(Line(5), 3), {"n_units": 3, "n_pixels": 5}),
+    "misplaced_dendrites": (lambda: dendrites.misplaced_dendrites(Line(5), 3), {"n_units": 3, "n_pixels": 5}),
     "optimal_synapses": (lambda: optima.optimal_synapses(THETA, products()), {"K": 2, "feature_shape": (4, 3)}),
     "lyapunov_slopes": (
         lambda: optima.lyapunov_slopes(THETA, products(), np.zeros((2, 4, 3)), np.eye(2)),
