@@ -23,7 +23,7 @@ from flymotion.learner.sources import BUNDLED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIMS", "QUICK", "Config", "Told", "accuracies", "check", "figures", "work"]
+__all__ = ["CLAIMS", "QUICK", "Config", "accuracies", "check", "figures", "work"]
 
 CLAIMS = {"C4": "three pixels stand for the filter, and two do worse"}
 

@@ -165,7 +165,9 @@ def check_velocities(found: Velocities, config: Any) -> Iterator[Claim]:
     )
     for (i, shifts), (j, (measure, title)) in itertools.product(enumerate(SHIFTS), enumerate(MEASURES.items())):
         guess = {"direction": 0.5, "speed": 0.0, "told": 0.25 if shifts == "fractions" else 0.2}[measure]
-        note = f"no motion named, or a guess: {guess:g}; {world}"
+        learned, start = (found.measured[:, i, list(VELOCITY_READERS).index(k), j].min() for k in ("", "_start"))
+        as_well = "; the start alone, before learning, tells as much" if start > learned - 0.01 else ""
+        note = f"no motion named, or a guess: {guess:g}{as_well}; {world}"
         for k, (suffix, reader) in enumerate(VELOCITY_READERS.items()):
             by = {name: found.measured[:, i, k, j, c] for c, name in enumerate(UNSEEN)}
             of = f"{title}, shifts of {CALLED[shifts]}, content not learned from, lowest: {reader}"

@@ -181,13 +181,16 @@ def _row(id: str, how: str, lost: np.ndarray, world: str) -> Iterator[Claim]:
     seed, a, b = np.unravel_index(each[""].argmax(), each[""].shape)
     less = "less" if lost[seed, 0, a, b] > 0 else "more"
     mean = each[""].max(axis=(1, 2)).mean()
-    nulls = [f"{suffix[1:]} {values.max():.3f}" for suffix, values in each.items() if suffix]
-    beside = "; ".join(
-        [f"mean of the seeds {mean:.3f}", *(["the same of nulls: " + ", ".join(nulls)] if nulls else [])]
-    )
+    beside = [f"mean of the seeds {mean:.3f}"]
+    if nulls := [f"{suffix[1:]} {values.max():.3f}" for suffix, values in each.items() if suffix]:
+        beside.append(f"the same of nulls: {', '.join(nulls)}")
+        if each["_start"].max() < each[""].max() + 0.01:
+            beside.append("so the start alone, before learning, loses as little")
     for suffix, values in each.items():
         of = f"{title}, {how}: {READERS[suffix]}"
         if suffix:
             yield report(id + suffix, of, values, worst=np.max)
         else:
-            yield below(id, of, values, BOUND, note=f"worst: {names[a]} to {names[b]}, {less}; {beside}; {world}")
+            yield below(
+                id, of, values, BOUND, note=f"worst: {names[a]} to {names[b]}, {less}; {'; '.join(beside)}; {world}"
+            )
