@@ -129,22 +129,24 @@ def _measure(
 
 def _nearer(id: str, what: str, near: Mapping[str, Mapping[str, Near]], field: str, sign: int, **how: Any) -> Claim:
     """Claim that what was learned is nearer than every null, in every seed."""
-    advantages, told = {}, []
+    advantages, told, alike = {}, [], []
     for video, each in near.items():
         own = getattr(each["learned"], field)
         over = {name: sign * (own - getattr(null, field)) for name, null in each.items() if name != "learned"}
         advantages[video] = np.stack([advantage.mean(axis=1) for advantage in over.values()], axis=1)
-        intervals = (f"{name} {_interval(advantage)}" for name, advantage in over.items())
-        told.append(f"over {', '.join(intervals)}")
+        drawn = {name: _interval(advantage) for name, advantage in over.items()}
+        means = (f"{name} {over[name].mean():.3g} [{low:.3g}, {high:.3g}]" for name, (low, high) in drawn.items())
+        told.append(f"{video} over {', '.join(means)}")
+        alike.append(f"{video} {', '.join(name for name, (low, _) in drawn.items() if low <= 0) or 'none'}")
     title = f"smallest advantage over the nulls {what}, mean of four cells, worst null and seed"
-    note = f"{'; '.join(told)}: means, and 95 % of draws of cells and seeds"
+    note = f"means, and 95 % of draws of cells and seeds: {'; '.join(told)}; not told to be farther: {'; '.join(alike)}"
     return above(id, title, advantages, 0.0, note=note, **how)
 
 
-def _interval(values: np.ndarray) -> str:
-    """Tell the mean of values, shape (n_seeds, n_cells), and 95 % of that of draws of seeds and of cells."""
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """Return in what 95 % of the means of draws of seeds and of cells lie, of values of shape (n_seeds, n_cells)."""
     rng = np.random.default_rng(0)
     seeds, cells = (rng.integers(0, n, (N_DRAWS, n)) for n in values.shape)
     drawn = values[seeds[:, :, None], cells[:, None, :]].mean(axis=(1, 2))
     low, high = np.quantile(drawn, (0.025, 0.975))
-    return f"{values.mean():.3g} [{low:.3g}, {high:.3g}]"
+    return float(low), float(high)

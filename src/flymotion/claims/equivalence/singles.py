@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,18 +87,21 @@ def _compare(
     scenes: Sequence[tuple[np.ndarray, float]], delayed: Step, best: float, config: Config
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Compare over each kind of scene, the largest of all speeds or gratings; row by row; and with theory."""
-    gratings = list(itertools.product(config.wavelengths, [movies.period(best, f) for f in config.frequencies]))
+    cycles = [movies.period(best, f) for f in config.frequencies]
     sizes, outputs = [], []
     for mean in (0.0, 1.0):
         by_kind = [
             [_outputs(_about(mean, scale, moving(profile, 5, n_frames, v)), delayed, START) for v in config.speeds]
             for (profile, scale), n_frames in zip(scenes, (config.n_frames, config.n_row_frames), strict=True)
         ]
-        by_kind.append([_outputs(movies.grating(*grating, 5, mean), delayed, SETTLED) for grating in gratings])
+        gratings = (np.stack([movies.grating(w, cycle, 5, mean) for w in config.wavelengths]) for cycle in cycles)
+        by_kind.append([each for movie in gratings for each in _outputs(movie, delayed, SETTLED)])
         outputs.append(by_kind)
         sizes.append([_largest([_correlations(each) for each in kind]) for kind in by_kind])
     of_gratings = [_correlations(each)[:2] for each in outputs[0][KINDS.index("gratings")]]
-    theory = [[0.0, shared_line_theory(delayed, cycle)] for _, cycle in gratings]
+    theory = [
+        [0.0, shared_line_theory(delayed, cycle)] for cycle in np.repeat(cycles, len(config.wavelengths)).tolist()
+    ]
     apart = [_correlations(row)[:2] for rows in outputs[0][KINDS.index("photographs")] for row in rows]
     off = np.abs(np.subtract(of_gratings, theory)).max()
     found = np.array(sizes)
