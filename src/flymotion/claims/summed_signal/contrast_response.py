@@ -129,7 +129,6 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
     gratings = f"grating of {config.wavelength:g} deg, 1 Hz; photographs of so many times their contrast; contrasts"
     note = f"{gratings} {least}; algebra of any sum of products, of random filters too"
     row = within(id, title, {scene: found[:, 0, 0, 0] for scene, found in steepness.items()}, 1.95, 2.05, note=note)
-    yield row
     yield from beside(name, row, steepness["grating"][:, 0, 0], "random")
     for k, (stage, constant) in enumerate(zip(("median", "rms"), means.constants[0], strict=True), 1):
         suffix, words = {"median": ("", "median"), "rms": ("_rms", "root mean square")}[stage]
@@ -150,7 +149,6 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
             0.3,
             note=f"{note}, of the photographs' own",
         )
-        yield row
         yield from beside(name, row, values["photographs"])
 
 

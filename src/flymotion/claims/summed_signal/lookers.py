@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -147,8 +147,15 @@ def look(config: Config, name: str, seed: int) -> Looking:
 
 
 def beside(name: str, row: Claim, values: np.ndarray, *which: str) -> Iterator[Claim]:
-    """Report nulls beside a row of what was learned, all or those named; ``values`` has an axis of readings last."""
-    for k, (key, what) in enumerate(NULLS.items(), len(READINGS)):
-        if name in WORLDS and key in (which or NULLS):
-            title = f"{row.title}; null: {what}, median"
-            yield report(f"{row.id}_{key}", title, values[..., k], worst=np.median)
+    """Yield a row, and of what was learned nulls beside it, all or those named; its note tells which meet its bound.
+
+    ``values`` has an axis of readings last.
+    """
+    nulls = [
+        report(f"{row.id}_{key}", f"{row.title}; null: {what}, median", values[..., k], worst=np.median)
+        for k, (key, what) in enumerate(NULLS.items(), len(READINGS))
+        if name in WORLDS and key in (which or NULLS)
+    ]
+    alike = [null.id.rpartition("_")[2] for null in nulls if replace(row, value=null.value).margin >= 0]
+    yield replace(row, note=f"{row.note}; in the median met by nulls too: {', '.join(alike)}") if alike else row
+    yield from nulls

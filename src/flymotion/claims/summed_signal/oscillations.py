@@ -132,9 +132,7 @@ def _report_amplitudes(config: Config, name: str, waves: Waves, id: str, grating
         note = f"{grating}; means {_by_frequency(config, amplitudes[..., k])}"
         note += "; a product of two sinusoids: at least 1 whatever the weights" if k else ""
         row = report(f"{id}_{key}", f"{title}, {reading}", amplitudes[..., k], worst=np.max, note=note)
-        yield row
-        if key == "patch":
-            yield from beside(name, row, amplitudes)
+        yield from beside(name, row, amplitudes) if key == "patch" else (row,)
 
 
 def _by_frequency(config: Config, values: np.ndarray) -> str:

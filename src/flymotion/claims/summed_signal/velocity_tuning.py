@@ -76,7 +76,6 @@ def state(config: Config, name: str, means: np.ndarray) -> Iterator[Claim]:
     r2 = _r2_of_line(peaks[:, :, bounded], lengths[bounded])
     title = f"R^2 of best velocity against wavelength, line through 0, {label}"
     row = above(f"{id}_line", title, r2[..., 0], 0.999, note=note)
-    yield row
     yield from beside(name, row, r2)
     off = 0.02 if name in WORLDS else 0.005
     frequencies = peaks / lengths[:, None]
@@ -85,7 +84,6 @@ def state(config: Config, name: str, means: np.ndarray) -> Iterator[Claim]:
         title = f"temporal frequency of the largest summed output over {form}, {label}"
         note = f"{form} = {delay.peak:.4g} Hz; {told}"
         row = within(f"{id}_{key.replace('-', '_')}", title, ratios[..., 0], 1 - off, 1 + off, note=note)
-        yield row
         yield from beside(name, row, ratios)
         if name not in WORLDS:
             title = f"temporal frequency of the largest summed output times the time constant, {key}, {label}"
@@ -116,7 +114,6 @@ def _report_long(config: Config, name: str, frequencies: np.ndarray) -> Iterator
             )
             note = f"{forms}; farthest from 1; the filters are no exact mirror images"
             row = report(f"C19.{name}_{length:.0f}", title, by, worst=_farthest_from_1, note=note)
-            yield row
             yield from beside(name, row, ratios)
 
 
