@@ -127,7 +127,7 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
     id, title = f"C17.{name.replace('-', '_')}", f"log-log slope of the summed output in contrast, {NAMES[name]}"
     least, largest = (" and ".join(f"{c:.2g}" for c in ends) for ends in (config.contrasts[:2], config.contrasts[-2:]))
     gratings = f"grating of {config.wavelength:g} deg, 1 Hz; photographs of so many times their contrast; contrasts"
-    note = f"{gratings} {least}; algebra of any sum of products, of random filters too"
+    note = f"{gratings} {least}; algebra of any sum of products; the reconstruction model's row waits for that model"
     row = within(id, title, {scene: found[:, 0, 0, 0] for scene, found in steepness.items()}, 1.95, 2.05, note=note)
     yield from beside(name, row, steepness["grating"][:, 0, 0], "random")
     for k, (stage, constant) in enumerate(zip(("median", "rms"), means.constants[0], strict=True), 1):
