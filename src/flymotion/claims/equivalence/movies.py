@@ -1,4 +1,4 @@
-"""Scenes that move to the right past a line of pixels, and what is asked of outputs."""
+"""Gratings that move to the right past a line of pixels, filters, and what is asked of outputs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import numpy as np
 
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector
-from flymotion.detectors.temporal import Delay, LowPass, Step
-from flymotion.learner.sources import BUNDLED, load_photographs
+from flymotion.detectors.temporal import Delay, LowPass, Step, filtered, start
 from flymotion.world.eyes import Line
 from flymotion.world.rendering import render
-from flymotion.world.scenes import FlatScene, Grating, photograph
+from flymotion.world.scenes import Grating
 
 __all__ = [
     "DT",
@@ -20,11 +19,9 @@ __all__ = [
     "START",
     "WAVELENGTH",
     "correlation",
+    "delayed",
     "grating",
-    "moving",
-    "noise",
     "period",
-    "photographed_rows",
     "relative",
     "respond",
     "ring",
@@ -32,9 +29,6 @@ __all__ = [
 
 DT = 0.01
 """Time between frames [s]."""
-
-FINE = 20
-"""Points of a scene's profile in one pixel; speeds are whole numbers of them a frame."""
 
 SETTLED = 600
 """Frames of gratings after which 40 time constants have passed, and no start-up is left."""
@@ -55,36 +49,6 @@ FILTERS: dict[str, tuple[Step, float]] = {
 """What makes f of g, and the temporal frequency at which a detector with it responds best [Hz]."""
 
 
-def noise(n: int, n_frames: int, speed: float, rng: np.random.Generator) -> np.ndarray:
-    """Return the profile of a scene of L1, long enough to move past n pixels."""
-    length = n + round(n_frames * speed) + 1
-    return _profile(WORLDS["L1"].scene(rng), length, rng.uniform(0, 1000))
-
-
-def photographed_rows(n_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Return profiles of rows of both photographs, contrast relative to the photograph's mean, (n_rows, n_points)."""
-    images = load_photographs([BUNDLED])
-    contrasts = [image / image.mean() - 1 for image in images]
-    drawn = [rng.choice(contrasts[k % len(images)]) for k in range(n_rows)]
-    return np.stack([_profile(photograph(row, pixels_per_spacing=1.0), len(row) - 4, 2.0) for row in drawn])
-
-
-def _profile(scene: FlatScene, n: int, at: float) -> np.ndarray:
-    """Render n pixels' width of a scene, from a place on, through L1's optics, at every 20th of a pixel."""
-    poses = at + (n - 1) / 2 + np.arange(FINE) / FINE
-    return render(scene, Line(n, WORLDS["L1"].sigma), poses[:, None]).T.ravel()
-
-
-def moving(profile: np.ndarray, n: int, n_frames: int, speed: float) -> np.ndarray:
-    """Move a profile, shape (..., n_points), past n pixels, until it is used up; (..., n_frames or fewer, n).
-
-    Every pixel is at a point of the profile in every frame, so that nothing is interpolated.
-    """
-    stride = round(speed * FINE)
-    n_frames = min(n_frames, (profile.shape[-1] - FINE * n) // stride)
-    return profile[..., FINE * np.arange(n) + stride * np.arange(n_frames)[::-1, None]]
-
-
 def grating(wavelength: float, cycle: int, n: int, mean: float = 0.0) -> np.ndarray:
     """Return a grating that moves on by a wavelength in ``cycle`` frames: start-up, and two cycles."""
     poses = -wavelength / cycle * np.arange(SETTLED + 2 * cycle)
@@ -94,6 +58,12 @@ def grating(wavelength: float, cycle: int, n: int, mean: float = 0.0) -> np.ndar
 def period(best: float, relative_to_best: float) -> int:
     """Return the frames of a cycle."""
     return round(1 / (DT * best * relative_to_best))
+
+
+def delayed(movie: np.ndarray, step: Step) -> np.ndarray:
+    """Return what a step makes of a movie, shape (..., n_frames, n), which stood still before."""
+    state, _ = start(step, movie[..., 0, :], DT)
+    return filtered(step, movie, state, DT)[0]
 
 
 def ring(movie: np.ndarray, n: int) -> np.ndarray:
@@ -110,11 +80,14 @@ def respond(detector: Detector, movie: np.ndarray) -> np.ndarray:
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Correlate all entries; 0 where one is constant but for rounding, for then it tells nothing of the other."""
+    """Correlate all entries, products of contrasts of order 1.
+
+    0 where one is constant but for rounding, for then it tells nothing of the other.
+    """
     sizes = np.abs(a).max(), np.abs(b).max()
     a, b = a - a.mean(), b - b.mean()
     norms = np.linalg.norm(a), np.linalg.norm(b)
-    flat = any(norm <= 1e-9 * size * np.sqrt(a.size) for norm, size in zip(norms, sizes, strict=True))
+    flat = any(norm <= 1e-9 * max(size, 1.0) * np.sqrt(a.size) for norm, size in zip(norms, sizes, strict=True))
     return 0.0 if flat else float((a * b).sum() / (norms[0] * norms[1]))
 
 

@@ -1,22 +1,23 @@
-"""Who looks at gratings, how it is read, and the closed form of its oscillation at one position."""
+"""Who looks at gratings and photographs, and how it is read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.lessons import opposed
+from flymotion.claims.opponents import NULLS, opponents
+from flymotion.claims.rows import Claim, report
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector, hassenstein_reichardt, learned, three_pixel
-from flymotion.detectors.temporal import Delay, LowPass, Step, transfer
+from flymotion.detectors.temporal import Delay, LowPass, Step
 from flymotion.generators import Generators
 
-__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Filter", "Looking", "look", "mark"]
+__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Filter", "Looking", "beside", "look", "mark"]
 
 TAU = 0.15
 """Delay, and time constant of the low-pass [s]."""
@@ -43,7 +44,7 @@ FILTERS = {
 }
 
 READINGS = {"patch": "whole patch", "row": "change at the central pixel"}
-"""How learned filters are read."""
+"""How learned filters are read; their nulls as a whole patch."""
 
 NAMES = {"three-pixel": "three-pixel detector", "hrd": "HRD"} | {
     world: f"filters learned in {world}, right unit less left unit" for world in WORLDS
@@ -74,15 +75,17 @@ class Config:
     wavelength : float
         Of the gratings whose contrast changes, and that oscillations follow [deg]: eight pixels.
     contrasts : tuple of float
-        Michelson contrasts.
-    half_saturation : float
-        Contrast (root mean square) at which the normalised signal is half way to saturation.
+        Michelson contrasts of gratings; of photographs, relative to their own.
+    n_places, n_frames : int
+        Places of each of 64 rows of photographs that are shown, and frames of each.
     frequencies : tuple of float
         Temporal frequencies of oscillations, periods whole frames [Hz].
     contrast : float
         At which oscillations and velocities are shown.
     wavelengths : tuple of float
         Of the gratings whose velocity changes [deg]: whole pixels.
+    longest : float
+        Up to which C19 bounds what was learned [deg]; longer ones are reported.
     speeds : (float, float, int)
         Slowest and fastest velocity of all gratings [deg/s], and how many, evenly spaced in their logarithm.
     """
@@ -91,12 +94,14 @@ class Config:
     n: int = 5
     n_pairs: int = 100_000
     wavelength: float = 40.0
-    contrasts: tuple[float, ...] = tuple(2.0**k for k in range(-7, 1))
-    half_saturation: float = 0.1
+    contrasts: tuple[float, ...] = tuple(2.0**k for k in (-7, -6, -3, -1, 0))
+    n_places: int = 4
+    n_frames: int = 23
     frequencies: tuple[float, ...] = (0.5, 1.0, 2.0, 2.5)
     contrast: float = 0.5
-    wavelengths: tuple[float, ...] = (20.0, 30.0, 40.0, 50.0, 60.0)
-    speeds: tuple[float, float, int] = (6.0, 160.0, 24)
+    wavelengths: tuple[float, ...] = (20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0)
+    longest: float = 60.0
+    speeds: tuple[float, float, int] = (8.0, 240.0, 20)
 
     @property
     def velocities(self) -> np.ndarray:
@@ -111,52 +116,46 @@ def mark(name: str) -> dict[str, Any]:
 
 
 class Looking(NamedTuple):
-    """A detector by what delays, how its units are read, and the closed form of its oscillation."""
+    """A detector by what delays, and the names of its readings."""
 
     make: Callable[[Step], Detector]
-    readings: np.ndarray
-    """Weights of the units, shape (n_units, n_readings)."""
-    expected: Callable[[float, float], np.ndarray]
-    """Of temporal frequency [Hz] and phase between neighbours [rad], shape (n_readings,)."""
+    readings: tuple[str, ...]
+    """Of what was learned ``READINGS``, and then ``NULLS``."""
 
-    def opponent(self, responses: np.ndarray, detector: Detector) -> np.ndarray:
-        """Return readings of responses, shape (..., n_readings)."""
-        return (responses if detector.directions else responses[..., None]) @ self.readings
+    def read(self, responses: np.ndarray, detector: Detector) -> np.ndarray:
+        """Return responses with an axis of readings last, shape (..., n_readings)."""
+        return responses if detector.directions else responses[..., None]
 
 
-LITERATURE = {
-    "three-pixel": Looking(three_pixel, np.ones((1, 1)), lambda f, k: np.array([1 / math.cos(math.pi * f * TAU)])),
-    "hrd": Looking(hassenstein_reichardt, np.ones((1, 1)), lambda f, k: np.zeros(1)),
-}
-r"""The three-pixel detector's output is
-:math:`2 c^2 \sin k \sin(\omega\tau/2) [\cos(\omega\tau/2) - \cos(2\varphi - \omega\tau/2)]`; the HRD's is flat.
-"""
+LITERATURE = {"three-pixel": Looking(three_pixel, ("one",)), "hrd": Looking(hassenstein_reichardt, ("one",))}
 
 
 def look(config: Config, name: str, seed: int) -> Looking:
-    """Return a detector of the literature by its name, or learn one in the world of that name."""
+    """Return a detector of the literature by its name, or learn one, and make its nulls, in the world of that name.
+
+    Responses are linear in the filters, so that those of a difference are the right unit's less the left unit's.
+    """
     if name in LITERATURE:
         return LITERATURE[name]
     world = WORLDS[name]
-    whitening, chi = world.lesson(config.n, config.n_pairs, [seed, 17])
-    patch = Generators(opposed(chi).filters, (config.n,), whitening.matrix_).in_pixels().operators
-    middle = np.arange(config.n) == config.n // 2
-    units = np.concatenate([patch, patch * middle[:, None]])
-    readings = np.kron(np.eye(2), [[1.0], [-1.0]])  # right less left, of patch and of row
-    opponent = np.tensordot(readings.T, units, axes=1)
-    share = {"change": 1.0, "midpoint": 0.5}[world.feature]
+    filters = opponents(world, config.n, config.n_pairs, [seed, 17]).in_pixels()
+    patch = filters["learned"]
+    row = patch * (np.arange(config.n) == config.n // 2)[:, None]
+    units = np.stack([patch, row, *(filters[null] for null in NULLS)])
     make = partial(learned, Generators(units, (config.n,)), feature=world.feature)
-    return Looking(make, readings, partial(_learned_oscillation, opponent, share))
+    return Looking(make, (*READINGS, *NULLS))
 
 
-def _learned_oscillation(operators: np.ndarray, share: float, frequency: float, k: float) -> np.ndarray:
-    r"""Amplitude at 2f over the mean of :math:`(g - f)' A (s f + (1 - s) g)`, by complex amplitudes.
+def beside(name: str, row: Claim, values: np.ndarray, *which: str) -> Iterator[Claim]:
+    """Yield a row, and of what was learned nulls beside it, all or those named; its note tells which meet its bound.
 
-    With :math:`z_j = e^{-ikj}`, :math:`H = e^{-i\omega\tau}` and :math:`S = s H + 1 - s`, it is
-    :math:`|(1 - H) S\, z' A z| / \mathrm{Re}[(1 - H) \bar S\, z' A \bar z]`; 0 for an antisymmetric A.
+    ``values`` has an axis of readings last.
     """
-    z = np.exp(-1j * k * np.arange(operators.shape[1]))
-    H = transfer((Delay(TAU),), frequency, DT)
-    S = share * H + 1 - share
-    twice, mean = operators @ z @ z, operators @ z.conj() @ z
-    return np.abs((1 - H) * S * twice) / ((1 - H) * S.conj() * mean).real
+    nulls = [
+        report(f"{row.id}_{key}", f"{row.title}; null: {what}, median", values[..., k], worst=np.median)
+        for k, (key, what) in enumerate(NULLS.items(), len(READINGS))
+        if name in WORLDS and key in (which or NULLS)
+    ]
+    alike = [null.id.rpartition("_")[2] for null in nulls if replace(row, value=null.value).margin >= 0]
+    yield replace(row, note=f"{row.note}; in the median met by nulls too: {', '.join(alike)}") if alike else row
+    yield from nulls

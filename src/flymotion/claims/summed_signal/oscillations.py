@@ -1,4 +1,10 @@
-"""Oscillations of the output at one position, and of the sum over two wavelengths (C18)."""
+r"""Oscillations of the output at one position, and of the sum over two wavelengths (C18).
+
+The three-pixel detector's output is
+:math:`2 c^2 \sin k \sin(\omega\tau/2) [\cos(\omega\tau/2) - \cos(2\varphi - \omega\tau/2)]` of a contrast c, phases k
+between neighbours and :math:`\varphi` of the middle; the HRD's is flat. About a mean luminance the HRD oscillates at f,
+and the three-pixel detector, whose every factor is a difference, does not.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ import numpy as np
 
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import stack
-from flymotion.claims.summed_signal.lookers import DT, NAMES, READINGS, TAU, Config, Looking, mark
+from flymotion.claims.summed_signal.lookers import DT, NAMES, READINGS, TAU, Config, Looking, beside, mark
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector
 from flymotion.detectors.temporal import Delay
@@ -29,8 +35,6 @@ class Waves(NamedTuple):
 
     amplitude: np.ndarray
     """At 2f, over the mean, at one position, mean luminance 0, shape (n_readings,)."""
-    expected: np.ndarray
-    """The same in closed form."""
     at_f: np.ndarray
     """Amplitude at f over the mean, at mean luminance 1, shape (n_readings,)."""
     share_at_f: np.ndarray
@@ -65,7 +69,6 @@ def _measure(config: Config, looking: Looking, detector: Detector, frequency: fl
     amplitudes = 2 * np.abs(np.fft.rfft(light[:, 0], axis=0)) / len(light)
     return Waves(
         amplitude=twice / dark[:, 0].mean(axis=0),
-        expected=looking.expected(frequency, 2 * math.pi * detector.spacing / config.wavelength),
         at_f=amplitudes[1] / np.abs(light[:, 0].mean(axis=0)),
         share_at_f=amplitudes[1] ** 2 / (amplitudes[1:] ** 2).sum(axis=0),
         single=_variation(dark[:, 0]),
@@ -87,7 +90,7 @@ def _responses(
     ).about(mean)
     eye = eye_for(detector, 2 * round(config.wavelength / detector.spacing))
     responses = detector(stimulus.movie(eye, DT, spacing=detector.spacing), DT, eye=eye)
-    return looking.opponent(responses[-n_frames:], detector)
+    return looking.read(responses[-n_frames:], detector)
 
 
 def _variation(course: np.ndarray) -> np.ndarray:
@@ -106,22 +109,30 @@ def state(config: Config, name: str, measured: Oscillations) -> Iterator[Claim]:
         title = "share of the power of one HRD's oscillation that is at f, mean luminance 1"
         yield above(f"{id}_luminance", title, waves.share_at_f, 0.99, note=at_f)
     else:
-        yield from _state_amplitudes(config, name, waves, id, grating)
+        if name in WORLDS:
+            yield from _report_amplitudes(config, name, waves, id, grating)
+        else:
+            expected = 1 / np.cos(math.pi * TAU * np.array(config.frequencies))
+            title = f"amplitude at 2f over the mean, at one position, relative error of 1 / cos(omega tau / 2), {label}"
+            note = f"{grating}; {_by_frequency(config, waves.amplitude[..., 0])}; mean luminance 0"
+            yield below(id, title, np.abs(waves.amplitude[..., 0] / expected - 1), 0.01, note=note)
         title = f"amplitude at f over the mean, at one position, mean luminance 1, {label}"
         yield report(f"{id}_luminance", title, waves.at_f[..., 0], worst=np.max, note=at_f)
     title = f"variation in time of the sum over two wavelengths relative to its mean, {label}"
-    yield below(f"{id}_sum", title, waves.summed, 1e-10, note=f"{grating}; mean luminances 0 and 1")
+    note = f"{grating}; mean luminances 0 and 1"
+    note += "; so of any sum of products: of random filters too" if name in WORLDS else ""
+    yield below(f"{id}_sum", title, waves.summed[..., : len(READINGS)], 1e-10, note=note)
 
 
-def _state_amplitudes(config: Config, name: str, waves: Waves, id: str, grating: str) -> Iterator[Claim]:
-    readings, form = {"": ""}, "1 / cos(omega tau / 2)"
-    if name in WORLDS:
-        readings, form = {f"_{key}": f", {reading}" for key, reading in READINGS.items()}, "the closed form of x'Ax"
-    title = f"amplitude at 2f over the mean, at one position, relative error of {form}, {NAMES[name]}"
-    errors = np.abs(waves.amplitude / waves.expected - 1)
-    for k, (key, reading) in enumerate(readings.items()):
-        note = f"{grating}; {_by_frequency(config, waves.amplitude[..., k])}"
-        yield below(f"{id}{key}", f"{title}{reading}", errors[..., k], 0.01, note=note)
+def _report_amplitudes(config: Config, name: str, waves: Waves, id: str, grating: str) -> Iterator[Claim]:
+    """Report how much what was learned oscillates: an antisymmetric patch does not, one pixel's change has to."""
+    title = f"amplitude at 2f over the mean, at one position, mean luminance 0, {NAMES[name]}"
+    amplitudes = np.abs(waves.amplitude)
+    for k, (key, reading) in enumerate(READINGS.items()):
+        note = f"{grating}; means {_by_frequency(config, amplitudes[..., k])}"
+        note += "; a product of two sinusoids: at least 1 whatever the weights" if k else ""
+        row = report(f"{id}_{key}", f"{title}, {reading}", amplitudes[..., k], worst=np.max, note=note)
+        yield from beside(name, row, amplitudes) if key == "patch" else (row,)
 
 
 def _by_frequency(config: Config, values: np.ndarray) -> str:

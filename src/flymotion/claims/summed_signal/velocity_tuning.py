@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flymotion.claims.rows import Claim, above, all_of, report, within
-from flymotion.claims.summed_signal.lookers import DT, FILTERS, NAMES, TAU, Config, Filter, Looking, mark
+from flymotion.claims.summed_signal.lookers import DT, FILTERS, NAMES, TAU, Config, Filter, Looking, beside, mark
 from flymotion.claims.worlds import WORLDS
 from flymotion.plots.canvas import new_figure
 from flymotion.tuning import eye_for, tune
@@ -36,12 +36,12 @@ def _by_velocity(config: Config, looking: Looking, delay: Filter) -> np.ndarray:
         stimulus = partial(grating_at_speed, wavelength=length, **shown)
         eye = eye_for(detector, round(length / detector.spacing))
         means.append(tune(detector, stimulus, design, dt=DT, settle=delay.settle, repeats=1, eye=eye))
-    return np.stack([looking.opponent(mean.response.values, detector) for mean in means])
+    return np.stack([looking.read(mean.response.values, detector) for mean in means])
 
 
 def peak_velocities(config: Config, means: np.ndarray) -> np.ndarray:
-    """Velocities of the largest mean output [deg/s], shape (n_seeds, n_filters, n_wavelengths)."""
-    return np.apply_along_axis(_peak, -1, means[..., 0], np.log(config.velocities))
+    """Velocities of the largest mean output [deg/s], shape (n_seeds, n_filters, n_wavelengths, n_readings)."""
+    return np.apply_along_axis(_peak, -2, means, np.log(config.velocities))
 
 
 def _peak(curve: np.ndarray, logs: np.ndarray) -> float:
@@ -64,24 +64,62 @@ def _rises_then_falls(curve: np.ndarray) -> bool:
 
 
 def state(config: Config, name: str, means: np.ndarray) -> Iterator[Claim]:
-    """State C19 of one detector."""
+    """State C19 of one detector: of the literature over all wavelengths, of what was learned up to the longest."""
     id, label = f"C19.{name.replace('-', '_')}", NAMES[name]
     peaks, lengths = peak_velocities(config, means), np.array(config.wavelengths)
-    note = f"wavelengths {', '.join(f'{w:g}' for w in lengths)} deg; delay line and low-pass of {TAU:g} s"
+    bounded = lengths <= (config.longest if name in WORLDS else np.inf)
+    told = f"wavelengths {', '.join(f'{w:g}' for w in lengths[bounded])} deg"
+    note = f"{told}; delay line and low-pass of {TAU:g} s"
     title = f"curves of summed output against velocity that rise and then fall, {label}"
-    rise = np.apply_along_axis(_rises_then_falls, -1, means[..., 0])
+    rise = np.apply_along_axis(_rises_then_falls, -1, means[..., 0][:, :, bounded])
     yield all_of(f"{id}_rise", title, rise, unit="curves", note=note)
-    line = (peaks @ lengths / (lengths @ lengths))[..., None] * lengths
-    r2 = 1 - ((peaks - line) ** 2).sum(axis=2) / ((peaks - peaks.mean(axis=2, keepdims=True)) ** 2).sum(axis=2)
+    r2 = _r2_of_line(peaks[:, :, bounded], lengths[bounded])
     title = f"R^2 of best velocity against wavelength, line through 0, {label}"
-    yield above(f"{id}_line", title, r2, 0.99, note=note)
+    row = above(f"{id}_line", title, r2[..., 0], 0.999, note=note)
+    yield from beside(name, row, r2)
+    off = 0.02 if name in WORLDS else 0.005
+    frequencies = peaks / lengths[:, None]
     for k, (key, delay) in enumerate(FILTERS.items()):
-        form, ratios = f"1/{delay.inverse}", peaks[:, k] / lengths / delay.peak
+        form, ratios = f"1/{delay.inverse}", frequencies[:, k, bounded] / delay.peak
         title = f"temporal frequency of the largest summed output over {form}, {label}"
-        note = f"{form} = {delay.peak:.4g} Hz"
-        yield within(f"{id}_{key.replace('-', '_')}", title, ratios, 0.98, 1.02, note=note)
+        note = f"{form} = {delay.peak:.4g} Hz; {told}"
+        row = within(f"{id}_{key.replace('-', '_')}", title, ratios[..., 0], 1 - off, 1 + off, note=note)
+        yield from beside(name, row, ratios)
+        if name not in WORLDS:
+            title = f"temporal frequency of the largest summed output times the time constant, {key}, {label}"
+            note = f"mean; the inverse of the delay would be 1, {form} is {delay.peak * TAU:.4g} / tau; {told}"
+            yield report(f"{id}_{key.replace('-', '_')}_tau", title, frequencies[:, k] * TAU, worst=np.mean, note=note)
     if name in WORLDS:
-        yield _state_row(config, name, means)
+        yield from _report_long(config, name, frequencies)
+        yield _state_row(config, name, means[:, :, bounded])
+
+
+def _r2_of_line(peaks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return R^2 of a line through 0 for peaks, shape (n_seeds, n_filters, n_wavelengths, n_readings)."""
+    line = np.tensordot(peaks, lengths, axes=(2, 0))[:, :, None] * lengths[:, None] / (lengths @ lengths)
+    spread = ((peaks - peaks.mean(axis=2, keepdims=True)) ** 2).sum(axis=2)
+    return 1 - ((peaks - line) ** 2).sum(axis=2) / np.maximum(spread, 1e-12)  # peaks that are all the same: none
+
+
+def _report_long(config: Config, name: str, frequencies: np.ndarray) -> Iterator[Claim]:
+    """Report best frequencies of what was learned at wavelengths beyond the bounded ones."""
+    closed = np.array([delay.peak for delay in FILTERS.values()])
+    for k, length in enumerate(config.wavelengths):
+        if length > config.longest:
+            ratios = frequencies[:, :, k] / closed[:, None]
+            by = dict(zip(FILTERS, np.moveaxis(ratios[..., 0], 1, 0), strict=True))
+            forms = ", ".join(f"{key} 1/{delay.inverse}" for key, delay in FILTERS.items())
+            title = (
+                f"temporal frequency of the largest summed output over its closed form, {length:g} deg, {NAMES[name]}"
+            )
+            note = f"{forms}; farthest from 1; the filters are no exact mirror images"
+            row = report(f"C19.{name}_{length:.0f}", title, by, worst=_farthest_from_1, note=note)
+            yield from beside(name, row, ratios)
+
+
+def _farthest_from_1(ratios: Any) -> float:
+    ratios = np.ravel(ratios)
+    return float(ratios[np.abs(ratios - 1).argmax()])
 
 
 def _state_row(config: Config, name: str, means: np.ndarray) -> Claim:
@@ -90,7 +128,7 @@ def _state_row(config: Config, name: str, means: np.ndarray) -> Claim:
     at_best = np.take_along_axis(row, patch.argmax(axis=-1)[..., None], axis=-1)[..., 0]
     right = np.all(at_best > 0, axis=(0, 1)).tolist()
     title = f"share of wavelengths to which the central pixel's row alone answers with the right sign, {NAMES[name]}"
-    signs = zip(config.wavelengths, right, strict=True)
+    signs = zip(config.wavelengths[: len(right)], right, strict=True)
     note = ", ".join(f"{w:g} deg {'right' if r else 'inverted'}" for w, r in signs)
     return report(f"C19.{name}_row", title, np.mean(right), seeds=len(means), note=f"{note}; ZCA undone")
 
@@ -113,8 +151,8 @@ def _curves(axes: Axes, config: Config, means: np.ndarray) -> None:
     for line, label in (("-", "low-pass"), (":", "delay line")):
         axes.plot([], [], f"k{line}", label=label)
     axes.axhline(0, color="0.8", linewidth=1, zorder=0)
-    axes.set(xlabel="velocity [deg/s]", ylabel="mean output over its largest", ylim=(-1.15, 1.15))
-    axes.legend(fontsize=8, loc="lower left", title="wavelength", title_fontsize=8)
+    axes.set(xlabel="velocity [deg/s]", ylabel="mean output over its largest", ylim=(-1.9, 1.15))
+    axes.legend(fontsize=8, loc="lower left", ncols=3, title="wavelength", title_fontsize=8)
 
 
 def _peaks(axes: Axes, config: Config, found: Mapping[str, np.ndarray]) -> None:
@@ -123,8 +161,8 @@ def _peaks(axes: Axes, config: Config, found: Mapping[str, np.ndarray]) -> None:
         form = f"{key}: wavelength / {delay.inverse}"
         axes.plot(lengths, delay.peak * lengths, color=f"C{k}", linewidth=1, label=form)
     for name, means in found.items():
-        for k, peaks in enumerate(peak_velocities(config, means)[0]):
-            axes.plot(config.wavelengths, peaks, color=f"C{k}", **mark(name) | {"label": None})
+        for k, peaks in enumerate(peak_velocities(config, means[:1])[0]):
+            axes.plot(config.wavelengths, peaks[:, 0], color=f"C{k}", **mark(name) | {"label": None})
         axes.plot([], [], color="black", **mark(name))
     axes.set(xlabel="wavelength [deg]", ylabel="best velocity [deg/s]", title="velocity of the largest output")
     axes.set_xlim(0, lengths[1])

@@ -6,61 +6,46 @@ and so are all detectors beside the recordings (:func:`flymotion.detectors.recti
 video is looked at through optics that are wide for the pixels' distance; taken for the acceptance functions of a fly,
 pixels are 3.2 degrees apart (:func:`flymotion.detectors.of_learner`). Other wavelengths are reported.
 
-What a detector has to beat is a rectified cosine: the curve of anything that takes the derivative in one direction of
-content that is coarse. Real videos are learned from where they are given; otherwise one is made for every seed, a
-photograph before a hand-held camera (:func:`film`).
+What they have to beat is every null (``nearness``): a rectified cosine, which is the curve of anything that takes the
+derivative in one direction of content that is coarse; models that were not learned (``unlearned``); and random filters,
+what learning starts from, and averages by label, of the same video. Real videos are learned from where they are given;
+otherwise one is made for every seed, a photograph before a hand-held camera (``filming``), and every row says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from scipy.signal import lfilter
 
-from flymotion.claims.rows import Claim, above, below, report
+from flymotion.claims.cells.filming import film
+from flymotion.claims.cells.nearness import KINDS, WAVELENGTH, Tuned, state
+from flymotion.claims.cells.unlearned import filters_beside, models, shown
+from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.detectors import of_learner
 from flymotion.generators import Generators
 from flymotion.learner.sources import BUNDLED, learn, load_photographs
 from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit, verbatim
 from flymotion.plots.panels import add_legend, share_labels
-from flymotion.tuning import experiment
-from flymotion.tuning.recordings import compare, published
 from flymotion.video import open_movie
-from flymotion.world.eyes import Grid
-from flymotion.world.rendering import render
-from flymotion.world.scenes import FlatScene, photograph
-from flymotion.writing import whole
+from flymotion.world.scenes import photograph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CLAIMS", "QUICK", "Config", "Tuned", "check", "figures", "film", "hand_held", "work"]
+__all__ = ["CLAIMS", "QUICK", "Config", "check", "figures", "work"]
 
 CLAIMS = {"C30": "detectors learned from video are tuned like T4"}
 
-KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("down", 270.0)}
-"""Subtypes of T4 and T5, and what they prefer [deg]."""
-
-WAVELENGTH = 30.0
-"""Of the gratings that are compared with [deg]."""
-
-FILMED, RATE = (96, 128), 25
-"""Height and width of a video that is made [pixels], and its frames per second."""
-
-SPEED, STEADINESS = 0.4, 0.8
-"""Of the camera's velocity along each axis: standard deviation [pixels per frame], correlation from frame to frame."""
-
-QUALITY = {"crf": "23", "preset": "veryfast", "threads": "1"}
-"""Of the encoder: libx264's own default quality; one thread, as its results depend on their number."""
+FILMED = 96, 128
+"""Height and width of a video that is made [pixels]."""
 
 
 @dataclass(frozen=True)
@@ -100,18 +85,11 @@ class Config:
 QUICK = {"n_seeds": 2, "n_pairs": 30_000}
 
 
-class Tuned(NamedTuple):
-    """What one seed learned."""
-
-    generators: Generators
-    beside: xr.Dataset
-    """Curves beside the cells', see :func:`flymotion.tuning.recordings.compare`, by the wavelength of the gratings."""
-
-
 def work(config: Config) -> Work:
-    """Learn from every video and seed, and show gratings to what was learned."""
+    """Learn from every video and seed, and show gratings to what was learned, and to models that were not."""
     videos = _by_name(config.videos).items()
-    return {name: each_seed(_learn_and_tune, config.n_seeds, config, video) for name, video in videos}
+    learned = {name: each_seed(_learn_and_tune, config.n_seeds, config, video) for name, video in videos}
+    return {"videos": learned, "models": models}
 
 
 def _by_name(videos: Sequence[str]) -> Mapping[str, str | None]:
@@ -125,9 +103,14 @@ def _learn_and_tune(config: Config, video: str | None, seed: int) -> Tuned:
     with TemporaryDirectory() as folder:
         source = _made(config, seed, Path(folder)) if video is None else video
         learner = learn([source], patch=5, n_pairs=config.n_pairs, seed=seed)
+        nulls = filters_beside(learner, source, seed)
     detector, lengths = of_learner(learner, rectify=True), list(dict.fromkeys((WAVELENGTH, *config.wavelengths)))
-    beside = [compare(experiment("direction", detector, wavelength=length), published()) for length in lengths]
-    return Tuned(learner.generators_, xr.concat(beside, "wavelength").assign_coords(wavelength=lengths))
+    beside = [shown(detector, wavelength=length) for length in lengths]
+    return Tuned(
+        learner.generators_,
+        xr.concat(beside, "wavelength").assign_coords(wavelength=lengths),
+        {name: shown(null, wavelength=WAVELENGTH) for name, null in nulls.items()},
+    )
 
 
 def _made(config: Config, seed: int, folder: Path) -> Path:
@@ -136,69 +119,11 @@ def _made(config: Config, seed: int, folder: Path) -> Path:
     return film(folder / "film.mp4", scene, FILMED, config.n_frames, random_state=[seed, 30])
 
 
-def hand_held(n_frames: int, random_state: Any = None) -> np.ndarray:
-    """Return the path of a hand-held camera, whose velocity is noise with a memory of some frames.
-
-    Places are (x right, y down), about 0 [pixels], shape (n_frames, 2).
-    """
-    pushes = np.random.default_rng(random_state).standard_normal((n_frames + 50, 2))
-    velocity = lfilter([SPEED * np.sqrt(1 - STEADINESS**2)], [1, -STEADINESS], pushes, axis=0)[50:]
-    places = np.cumsum(velocity, axis=0)
-    return places - places.mean(axis=0)
-
-
-def film(
-    path: Path, scene: FlatScene, shape: tuple[int, int], n_frames: int, *, noise: float = 2.0, random_state: Any = None
-) -> Path:
-    """Film a scene of grey levels of 0 to 255 with a hand-held camera, with noise [grey levels], and write the video.
-
-    Height and width are even [pixels].
-    """
-    import av
-
-    rng = np.random.default_rng(random_state)
-    frames = render(scene, Grid(*shape), scene.extent.mean(axis=1) + hand_held(n_frames, rng))
-    frames = np.clip(np.rint(frames + noise * rng.standard_normal(frames.shape)), 0, 255).astype(np.uint8)
-    with whole(path) as place, av.open(str(place), "w") as container:
-        stream = container.add_stream("libx264", rate=RATE, options=QUALITY)
-        stream.height, stream.width, stream.pix_fmt = *shape, "yuv420p"
-        for number, image in enumerate(frames):
-            frame = av.VideoFrame.from_ndarray(image, format="gray").reformat(format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, RATE)
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
-    return path
-
-
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C30."""
-    beside = {video: xr.concat(tuned.beside, "seed") for video, tuned in found.items()}
-
-    def mean(name: str, kind: str = "T4", **where: Any) -> dict[str, np.ndarray]:
-        """Return the mean over the four cells of a kind, for each seed, by video."""
-        of_kind = {"cell": [kind + which for which in KINDS], "wavelength": WAVELENGTH} | where
-        return {video: one[name].sel(of_kind).mean("cell").values for video, one in beside.items()}
-
-    def given(name: str, kind: str = "T4", **where: Any) -> float:
-        """Return the same of the cells, whatever was learned."""
-        return float(next(iter(mean(name, kind, **where).values()))[0])
-
-    title, cosine = "correlation with the published direction tuning, mean of", given("correlation_cosine")
-    beaten = f"{title} T4a-d, against that of a rectified cosine"
-    yield above("C30.correlation", beaten, mean("correlation"), cosine)
-    cells, widths = given("half_width", curve="recording"), mean("half_width", curve="model")
-    off = {video: np.abs(width - cells) for video, width in widths.items()}
-    told = "; ".join(f"{video} {width.min():.3g} to {width.max():.3g}" for video, width in widths.items())
-    name = "half width of direction tuning, mean of the four detectors, off that of T4a-d"
-    yield below("C30.half_width", name, off, 15.0, unit="deg", note=f"T4a-d {cells:.1f}; detectors {told}")
-    name = "direction selectivity index of the four detectors, (PD - ND) / (PD + ND)"
-    note = f"T4a-d {given('dsi', curve='recording'):.2f}"
-    yield report("C30.dsi", name, mean("dsi", curve="model"), worst=np.min, note=note)
-    note = f"a rectified cosine {given('correlation_cosine', 'T5'):.3f}"
-    yield report("C30.correlation_t5", f"{title} T5a-d", mean("correlation", "T5"), worst=np.min, note=note)
-    for length in config.wavelengths:
-        name, correlation = f"{title} T4a-d, gratings of {length:.0f} deg", mean("correlation", wavelength=length)
-        yield report(f"C30.correlation_{length:.0f}", name, correlation, worst=np.min)
+    for row in state(found["videos"], found["models"], config.wavelengths):
+        said = "" if config.videos else "made video, as no real one was given: photographs before a hand-held camera"
+        yield replace(row, note="; ".join(part for part in (row.note, said) if part))
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
@@ -210,12 +135,14 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
     figure = new_figure(10.5, 7.6)
     grid = figure.subplots(3, 4)
     panels = list(grid[:2].flat)
-    beside = {video: xr.concat(tuned.beside, "seed").sel(wavelength=WAVELENGTH) for video, tuned in found.items()}
+    beside = {
+        video: xr.concat(tuned.beside, "seed").sel(wavelength=WAVELENGTH) for video, tuned in found["videos"].items()
+    }
     for axes, cell in zip(panels, next(iter(beside.values())).cell.values.tolist(), strict=True):
         _draw_cell(axes, {video: one.sel(cell=cell) for video, one in beside.items()})
         axes.set_title(cell, fontsize=10)
     share_labels(panels, 4)
-    _draw_middle_rows(figure, grid[2], next(iter(found.values())).generators[0])
+    _draw_middle_rows(figure, grid[2], next(iter(found["videos"].values())).generators[0])
     add_legend(figure, panels)
     return {"cells": figure}
 
