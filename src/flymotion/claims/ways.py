@@ -113,14 +113,15 @@ class Scored(NamedTuple):
     """Share of new pairs whose way has the largest output; without any output they count as wrong."""
 
 
-def learn(given: Labelled, seed: int) -> dict[str, Scored]:
+def learn(given: Labelled, seed: int, warm_up: int | None = None) -> dict[str, Scored]:
     """Let NSM learn in one pass, and score it (``"nsm"``) and its nulls, by the keys of ``NULLS``.
 
     It learns as :class:`NonnegativeSimilarityMatching` does, on the state itself, to see its start without taking it
-    twice. Nulls have no lateral inhibition: the largest projection on a filter of norm 1 names the way.
+    twice; ``warm_up`` is as there. Nulls have no lateral inhibition: the largest projection on a filter of norm 1
+    names the way.
     """
     K = len(given.motion.ways)
-    first = given.chi[: warm_up_length(given.chi.shape[1], sum(given.chi.feature_shape))]
+    first = given.chi[: warm_up or warm_up_length(given.chi.shape[1], sum(given.chi.feature_shape))]
     state = State.of_outputs(warm_start(first, K, nonnegative=True), first, first.dtype)
     nulls = {
         "random": random_filters(K, given.chi, np.random.default_rng(seed)),

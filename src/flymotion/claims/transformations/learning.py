@@ -18,9 +18,6 @@ from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
 __all__ = ["N_COMPONENTS", "basis", "count_generators", "generators_found", "learn_lesson", "learn_plane"]
 
-N_CLUSTERED = 4000
-"""Pairs that K-means is given; each of its ten starts goes over them tens of times. Enough for two clusters."""
-
 N_COMPONENTS = 4
 """Of SM and PCA."""
 
@@ -66,7 +63,7 @@ def learn_lesson(given: Labelled, algorithms: Sequence[str], seed: int) -> dict[
         if name in SIGNED:
             found[name] = SIGNED[name](N_COMPONENTS).fit(given.chi).generators_
         elif name == "kmeans":
-            clusters = OuterProductKMeans(len(given.motion.ways), random_state=seed).fit(given.chi[:N_CLUSTERED])
+            clusters = OuterProductKMeans(len(given.motion.ways), random_state=seed).fit(given.chi)
             found[name] = scored(given, clusters.generators_)
         else:
             found[name] = _from_averages(given, found["labelled"].filters)

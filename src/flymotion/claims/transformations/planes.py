@@ -2,7 +2,7 @@
 
 Before and after are jointly Gaussian given the step, so pairs are drawn from that (:mod:`flymotion.generators.theory`):
 of scenes without end, at a hundredth of the cost of elliptic optics in exponential noise. A way's steps have the sizes
-and the weights of Gauss-Legendre nodes, whose moments are those of a uniform distribution up to the 11th.
+and the weights of Gauss-Legendre nodes, whose moments are those of a uniform distribution up to the 7th.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOTIONS: dict[str, Motion] = {
     "affine": Mixture(Translation(0.3), Rotation(np.degrees(TURN)), Zoom(0.07), Shear(0.07)),
 }
 
-N_NODES = 6
+N_NODES = 4
 """Sizes of step of each way."""
 
 

@@ -43,7 +43,7 @@ SIDE, LARGER = 5, 9
 
 N_PAIRS = 5000
 
-N_ANGLES = 6
+N_ANGLES = 4
 """Sizes of rotation, each way, where a library turns images."""
 
 
