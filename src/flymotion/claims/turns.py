@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from flymotion.claims.rows import Claim, above, all_of, report
+from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.ways import (
     LIKE,
@@ -175,7 +175,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         yield from beside(f"C27.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
         title = f"seeds in which all six ways are found, with cosines above {LIKE}, {words}"
         note = f"of the start alone {int(succeeded(start).sum())}"
-        yield all_of(f"C27.seeds{end}", title, succeeded(nsm), note=note)
+        yield report(f"C27.seeds{end}", f"{title}: NSM", succeeded(nsm), worst=np.sum, unit="seeds", note=note)
         title = f"cosine of filters with the population's generators, {words}"
         note = least_of_ways(MOTION, nsm.cosines)
         yield report(f"C27.cos{end}", f"{title}: NSM", nsm.cosines, worst=np.min, note=note)

@@ -36,6 +36,7 @@ __all__ = [
     "least_of_ways",
     "scored",
     "succeeded",
+    "told_beside",
 ]
 
 RIDGE = 1e-5
@@ -184,3 +185,8 @@ def beside(
     """Report a measure of the nulls of what was learned, in rows beside that of the learned; ``how`` is as there."""
     for name, words in names.items():
         yield report(f"{id}_{name}", f"{title}: {words}", measure(learned[name]), **how)
+
+
+def told_beside(measure: Callable[[Any], np.ndarray], learned: Mapping[str, Any]) -> str:
+    """Tell the least of a measure of each null."""
+    return ", ".join(f"{words} {measure(learned[name]).min():.3f}" for name, words in NULLS.items())

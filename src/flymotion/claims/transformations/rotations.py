@@ -18,7 +18,7 @@ from flymotion.claims.rows import Claim, above, all_of, below, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learning import generators_found
 from flymotion.claims.transformations.planes import FEATURES, MOTIONS, PLANES
-from flymotion.claims.ways import LIKE, NULLS, beside, succeeded
+from flymotion.claims.ways import LIKE, beside, succeeded, told_beside
 from flymotion.generators import cosine, derivative_operator
 from flymotion.world.eyes import Grid
 
@@ -71,9 +71,9 @@ def check_rotations(found: Found) -> Iterator[Claim]:
             yield all_of(f"C10.seeds{suffix}", title, succeeded(learned[name]), note=note)
         for name in ("sm", "pca"):
             yield generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
-        title = f"share of new pairs whose sense is named, {FEATURES[feature]}"
-        yield report(f"C10.accuracy{end}", f"{title}: NSM", learned["nsm"].accuracy, worst=np.min)
-        yield from beside(f"C10.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
+        title = f"share of new pairs whose sense NSM names, {FEATURES[feature]}"
+        note = told_beside(lambda null: null.accuracy, learned)
+        yield report(f"C10.accuracy{end}", title, learned["nsm"].accuracy, worst=np.min, note=note)
 
 
 def _starts(learned: Found) -> str:
@@ -100,9 +100,7 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
             return signed_cosines(of.filters, operators, ways)
 
         title = f"cosine of filters in pixels with {what}, {FEATURES[feature]}"
-        ceilings = {words: in_pixels(learned[null]).min() for null, words in NULLS.items() if null != "random"}
-        told = ", ".join(f"{words} {value:.3f}" for words, value in ceilings.items())
-        note = f"{PLANES[ROTATION].described()}; {told}"
+        note = f"{PLANES[ROTATION].described()}; {told_beside(in_pixels, learned)}"
         yield above(f"C10.{id}{suffix}", f"{title}: {LEARNERS[name]}", in_pixels(learned[name]), least, note=note)
         yield from _nulls_of_nsm(name, f"C10.{id}{end}", title, in_pixels, learned)
         title = f"cosine of filters of whitened frames with {what}, {FEATURES[feature]}"
