@@ -110,6 +110,6 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
         plane = PLANES[name]
         motion = MOTIONS[plane.motion]
         filters = Generators(found[name]["change"]["nsm"].filters[0], (plane.side, plane.side))
-        title = f"NSM, {plane.motion}, sigma {EYES[plane.eye]:g}, the paper's feature: filters of whitened frames"
+        title = f"NSM, {plane.motion}, sigma {EYES[plane.eye]:.3g}, the paper's feature: filters of whitened frames"
         drawn[f"filters_{name}"] = filter_sheet(filters, list(map(motion.called, motion.ways)), suptitle=title)
     return drawn

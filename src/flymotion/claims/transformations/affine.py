@@ -68,7 +68,7 @@ def _check_world(noise: str, eye: str, found: Found) -> Iterator[Claim]:
         learned = {motion: found[f"{motion}_{noise}_{eye}"] for motion in motions}
         n_seeds = min(len(each["change"]["Z"]) for each in learned.values())
         shares = {name: _shares(learned, name, n_seeds) for name in ("nsm", *CONTROLS)}
-        title = f"{words}, {noise} noise, sigma {EYES[eye]:g}"
+        title = f"{words}, {noise} noise, sigma {EYES[eye]:.3g}"
         named = min(each["change"]["nsm"].accuracy[:n_seeds].min() for each in learned.values())
         told = f"the paper's feature, {PLANES[f'{motions[0]}_{noise}_{eye}'].described()}; whitened frames; "
         told += f"mean {shares['nsm'].mean():.3f}; NSM names {named:.3f} or more of new pairs; "

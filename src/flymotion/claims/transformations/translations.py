@@ -30,7 +30,7 @@ def check_translations(found: Mapping[str, Found]) -> Iterator[Claim]:
 
 def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     end = ("_fly" if eye == "fly" else "") + ("_midpoint" if feature == "midpoint" else "")
-    words = f"sigma {EYES[eye]:g}, {FEATURES[feature]}"
+    words = f"sigma {EYES[eye]:.3g}, {FEATURES[feature]}"
     nsm, start = learned["nsm"], learned["start"]
     apart, by_start = (of.accuracy - learned["labelled"].accuracy for of in (nsm, start))
     title = f"share of new pairs whose direction NSM's K = 4 names, less that of averages with labels, {words}"
