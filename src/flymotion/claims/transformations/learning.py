@@ -74,7 +74,7 @@ def _from_averages(given: Labelled, averages: np.ndarray) -> Any:
     strength = LABELLED_STRENGTH * float(np.mean(given.chi.norms() ** 2))
     start = averages.reshape(len(averages), -1)
     network = NonnegativeSimilarityMatching(len(averages), init=start, init_strength=strength).fit(given.chi)
-    return scored(given, network.generators_, network.transform(given.new))
+    return scored(given, network.generators_)
 
 
 def count_generators(name: str, found: Found, n: int) -> tuple[np.ndarray, str]:
