@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.transformations.affine import check_affine, check_antisymmetry
-from flymotion.claims.transformations.learning import learn_plane
+from flymotion.claims.transformations.learned_in_planes import learn_plane
 from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS, PLANES
 from flymotion.claims.transformations.random_pixels import TURNED, check_random_pixels, learn_random_pixels
 from flymotion.claims.transformations.rotations import ROTATION, check_rotations, check_weights

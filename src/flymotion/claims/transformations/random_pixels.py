@@ -21,7 +21,7 @@ from scipy import ndimage
 
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
-from flymotion.claims.transformations.learning import N_COMPONENTS, count_generators, learn_lesson
+from flymotion.claims.transformations.learned_in_planes import N_COMPONENTS, count_generators, learn_lesson
 from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS
 from flymotion.claims.transformations.rotations import derivatives, signed_cosines
 from flymotion.claims.ways import LIKE, NULLS, beside, early_vision, labelled, succeeded

@@ -16,7 +16,7 @@ import numpy as np
 
 from flymotion.claims.rows import Claim, above, all_of, below, report
 from flymotion.claims.running import Found
-from flymotion.claims.transformations.learning import generators_found
+from flymotion.claims.transformations.learned_in_planes import generators_found
 from flymotion.claims.transformations.planes import FEATURES, MOTIONS, PLANES
 from flymotion.claims.ways import LIKE, beside, succeeded, told_beside
 from flymotion.generators import cosine, derivative_operator

@@ -11,7 +11,7 @@ import numpy as np
 
 from flymotion.claims.rows import Claim, above, all_of, report, within
 from flymotion.claims.running import Found
-from flymotion.claims.transformations.learning import basis, generators_found
+from flymotion.claims.transformations.learned_in_planes import basis, generators_found
 from flymotion.claims.transformations.planes import EYES, FEATURES, PLANES
 from flymotion.claims.ways import LIKE, beside, succeeded
 
