@@ -169,7 +169,8 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         learned, end = found["learned"][feature], "" if feature == "change" else f"_{feature}"
         nsm, start = learned["nsm"], learned["start"]
         title = f"share of new pairs whose axis and sense are named, {words}"
-        note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs; "
+        note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs, "
+        note += f"{WARM_UP} of them to start from; "
         note += f"mean {nsm.accuracy.mean():.4f}, the start alone {start.accuracy.mean():.4f}"
         yield above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
         yield from beside(f"C27.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
