@@ -15,9 +15,15 @@ from flymotion.similarity.features import FEATURES, outer_products
 from flymotion.similarity.networks import SimilarityMatching
 from flymotion.similarity.rivals import OuterProductPCA
 from flymotion.world.eyes import FLY_SIGMA, Grid, Line, Sphere
-from flymotion.world.motions import Rotation, Translation, Turn
-from flymotion.world.rendering import sample_pairs
-from flymotion.world.scenes import ExponentialNoise, exponential_covariance, smooth_covariance, spherical_covariance
+from flymotion.world.motions import Mixture, Rotation, Shear, Translation, Turn, Zoom
+from flymotion.world.rendering import sample_pairs, stepped_pairs
+from flymotion.world.scenes import (
+    ExponentialNoise,
+    SmoothNoise,
+    exponential_covariance,
+    smooth_covariance,
+    spherical_covariance,
+)
 
 L1 = {"sigma": 0.8, "max_shift": 0.1, "feature": "change"}
 L2 = {"sigma": FLY_SIGMA, "max_shift": 0.5, "feature": "midpoint"}
@@ -100,6 +106,22 @@ def test_frames_after_covary_with_frames_before_as_displaced_content():
     np.testing.assert_allclose(joint[4:, :4], pop.covariance((i[:, None] - i - 0.3)[..., None]), atol=1e-14)
     np.testing.assert_allclose(joint[:4, :4], joint[4:, 4:], atol=1e-14)
     np.testing.assert_allclose(joint, joint.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("step", [[0.5, 0.0], [0.0, 0.5]], ids=["zoom", "shear"])
+def test_what_stretches_changes_how_frames_after_covary(step):
+    """Moments of rendered pairs."""
+    eye, motion = Grid(2, 2, 1.0), Mixture(Zoom(1.0), Shear(1.0))
+    joint = population(smooth_covariance(1.0, 1.0, 2), eye, motion, whitening=None).frame_covariance([*step, 0.0])
+    scene = SmoothNoise(1.0, ndim=2, period=256.0, random_state=0)
+    poses = np.concatenate(
+        [np.tile(np.eye(2), (20_000, 1, 1)), np.random.default_rng(0).uniform(0, 256, (20_000, 2, 1))], 2
+    )
+    pairs = stepped_pairs(scene, eye, motion, poses, np.tile([*step, 0.0], (20_000, 1)))
+    z = np.concatenate([pairs.flat().before, pairs.flat().after], axis=1)
+    np.testing.assert_allclose(z.T @ z / len(z), joint, atol=0.015)
+    assert np.abs(joint[4:, 4:] - joint[:4, :4]).max() > 0.03
+    assert np.linalg.eigvalsh(joint)[0] > 0
 
 
 def test_whitening_leaves_frames_white():

@@ -34,5 +34,5 @@ def start_alone(n_filters: int, chi: OuterProducts, *, nonnegative: bool = True)
 
 def labelled_means(chi: OuterProducts, label: np.ndarray) -> np.ndarray:
     """Return the mean of chi of each label 0, 1, ..., shape (n_labels, n_u, n_v)."""
-    of_label = np.eye(label.max() + 1)[label]
-    return chi.accumulate(of_label) / of_label.sum(axis=0)[:, None, None]
+    alike = [chi[np.flatnonzero(label == k)] for k in range(label.max() + 1)]
+    return np.stack([some.accumulate(np.full((len(some), 1), 1 / len(some)))[0] for some in alike])

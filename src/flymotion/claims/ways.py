@@ -1,32 +1,57 @@
-"""What units learn where each pair moves in one of several ways, one unit a way, and how it is scored.
+"""What units learn where each pair moves in one of several ways, one unit a way, and how it is scored, with its nulls.
 
 The plane's transformations and the sphere's turns are learned so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from flymotion.claims.lessons import of_norm_1
+from flymotion.claims.nulls import labelled_means, random_filters
+from flymotion.claims.rows import Claim, report
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.similarity.features import OuterProducts, outer_products
-from flymotion.similarity.networks import NonnegativeSimilarityMatching
+from flymotion.similarity.initialisation import warm_start, warm_up_length
+from flymotion.similarity.state import State
 from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
 
-__all__ = ["LIKE", "RIDGE", "Labelled", "Scored", "early_vision", "labelled", "learn", "scored", "succeeded"]
+__all__ = [
+    "LIKE",
+    "NULLS",
+    "RIDGE",
+    "Labelled",
+    "Scored",
+    "beside",
+    "early_vision",
+    "labelled",
+    "learn",
+    "least_of_ways",
+    "scored",
+    "succeeded",
+    "told_beside",
+]
 
 RIDGE = 1e-5
 """Of the whitening."""
 
 LIKE = 0.8
 """Cosine from which a filter counts as a generator."""
+
+NULLS = {
+    "random": "random filters",
+    "start": "the start alone, nothing learned",
+    "labelled": "averages with labels",
+    "population": "the population's generators",
+}
+"""What learned filters stand beside, in words; the keys are suffixes of rows."""
 
 
 def early_vision(regularization: float = RIDGE) -> Pipeline:
@@ -35,16 +60,23 @@ def early_vision(regularization: float = RIDGE) -> Pipeline:
 
 
 class Labelled(NamedTuple):
-    """Features of pairs to learn from and of new ones, and which of the motion's ways each pair moved."""
+    """A feature of pairs to learn from and of new ones, and which of the motion's ways each pair moved."""
 
     eye: Eye
     motion: Motion
+    Z: np.ndarray
+    """Whitening, shape (n, n)."""
     analytic: np.ndarray
     """Generators of the motion's p parameters, on whitened frames, shape (p, n, n)."""
     chi: OuterProducts
     way: np.ndarray
     new: OuterProducts
     new_way: np.ndarray
+
+    @property
+    def of_ways(self) -> np.ndarray:
+        """Analytic generators of the K ways, shape (K, n, n)."""
+        return np.tensordot(self.motion.ways, self.analytic, axes=1)
 
 
 def labelled(
@@ -54,16 +86,23 @@ def labelled(
     analytic: Callable[[np.ndarray], np.ndarray],
     pairs: FramePairs,
     new: FramePairs,
-) -> Labelled:
+    features: Sequence[str] = ("change", "midpoint"),
+) -> dict[str, Labelled]:
     """Fit early vision on pairs, and show it these and new ones; ``analytic`` makes generators of the whitening Z."""
     vision.fit(pairs)
-    chi, unseen = (outer_products(vision.transform(shown)) for shown in (pairs, new))
+    Z = vision["zcawhitening"].matrix_
+    generators, seen, unseen = analytic(Z), vision.transform(pairs), vision.transform(new)
     way, new_way = (np.argmax(np.asarray(shown.motion) @ motion.ways.T, axis=1) for shown in (pairs, new))
-    return Labelled(eye, motion, analytic(vision["zcawhitening"].matrix_), chi, way, unseen, new_way)
+    return {
+        feature: Labelled(
+            eye, motion, Z, generators, outer_products(seen, feature), way, outer_products(unseen, feature), new_way
+        )
+        for feature in features
+    }
 
 
 class Scored(NamedTuple):
-    """What K units have learned, in the order of the motion's K ways."""
+    """K filters, learned or not, in the order of the motion's K ways."""
 
     filters: np.ndarray
     """On whitened frames, of norm 1, shape (K, n, n)."""
@@ -73,43 +112,49 @@ class Scored(NamedTuple):
     """How many of the ways are, among all, the one that some filter is most like."""
     accuracy: np.ndarray
     """Share of new pairs whose way has the largest output; without any output they count as wrong."""
-    ideal: np.ndarray
-    """The same by filters averaged with labels, over the pairs learned from."""
-    analytic: np.ndarray
-    """Of the lesson, scaled to norm 1."""
-
-    def least_cosines(self, motion: Motion) -> str:
-        """Tell the least cosine of each way, of several seeds, stacked."""
-        least = zip(motion.ways, self.cosines.min(axis=0), strict=True)
-        return ", ".join(f"{motion.called(way)} {cosine:.3f}" for way, cosine in least)
 
 
-def learn(given: Labelled) -> Scored:
-    """Let NSM learn, in one pass, and score it."""
-    network = NonnegativeSimilarityMatching(len(given.motion.ways)).fit(given.chi)
-    return scored(given, network.generators_, network.transform(given.new))
+def learn(given: Labelled, seed: int, warm_up: int | None = None) -> dict[str, Scored]:
+    """Let NSM learn in one pass, and score it (``"nsm"``) and its nulls, by the keys of ``NULLS``.
+
+    It learns as :class:`NonnegativeSimilarityMatching` does, on the state itself, to see its start without taking it
+    twice; ``warm_up`` is as there. Nulls have no lateral inhibition: the largest projection on a filter of norm 1
+    names the way.
+    """
+    K = len(given.motion.ways)
+    first = given.chi[: warm_up or warm_up_length(given.chi.shape[1], sum(given.chi.feature_shape))]
+    state = State.of_outputs(warm_start(first, K, nonnegative=True), first, first.dtype)
+    nulls = {
+        "random": random_filters(K, given.chi, np.random.default_rng(seed)),
+        "start": state.W.reshape(K, *given.chi.feature_shape),
+        "labelled": labelled_means(given.chi, given.way),
+        "population": given.of_ways,
+    }
+    state.advance(given.chi, forgetting=1.0, nonnegative=True, max_sweeps=100)
+    outputs, _ = state.respond(given.new, nonnegative=True, max_sweeps=100)
+    nsm = scored(given, state.W.reshape(K, *given.chi.feature_shape), outputs)
+    return {"nsm": nsm} | {name: scored(given, filters) for name, filters in nulls.items()}
 
 
-def scored(given: Labelled, filters: np.ndarray, outputs: np.ndarray) -> Scored:
-    """Match filters, shape (K, n, n), with analytic generators, and score their outputs of the new pairs."""
+def scored(given: Labelled, filters: np.ndarray, outputs: np.ndarray | None = None) -> Scored:
+    """Match filters, shape (K, n, n), with analytic generators, and score their outputs, or projections, of new pairs.
+
+    Random filters, which match nothing, are matched all the same.
+    """
+    filters = of_norm_1(filters)
+    outputs = given.new.project(filters) if outputs is None else outputs
     ways, generators = given.motion.ways, Generators(filters, given.eye)
     match = generators.match(given.analytic)
     preferred = match.sign[:, None] * np.eye(len(given.analytic))[match.parameter]
     order = np.argmax(ways @ preferred.T, axis=1)
     most_like = np.argmax(generators.cosines(given.analytic) @ ways.T, axis=1)
-    averages = given.chi.accumulate(np.eye(len(ways))[given.way])
+    named = outputs[:, order]
     return Scored(
-        of_norm_1(filters[order]),
+        filters[order],
         match.cosine[order],
         np.array(len(np.unique(most_like))),
-        _share_named(outputs[:, order], given.new_way),
-        _share_named(given.new.project(of_norm_1(averages)), given.new_way),
-        of_norm_1(given.analytic),
+        np.mean((named.argmax(axis=1) == given.new_way) & (named.max(axis=1) > 0)),
     )
-
-
-def _share_named(outputs: np.ndarray, way: np.ndarray) -> np.ndarray:
-    return np.mean((outputs.argmax(axis=1) == way) & (outputs.max(axis=1) > 0))
 
 
 def succeeded(learned: Scored, *, accuracy: float = 0.0) -> np.ndarray:
@@ -120,3 +165,28 @@ def succeeded(learned: Scored, *, accuracy: float = 0.0) -> np.ndarray:
     """
     n_ways = learned.cosines.shape[1]
     return (learned.found == n_ways) & (learned.cosines.min(axis=1) > LIKE) & (learned.accuracy > accuracy)
+
+
+def least_of_ways(motion: Motion, values: np.ndarray) -> str:
+    """Tell the least value of each way, of several seeds, shape (n_seeds, K)."""
+    least = zip(motion.ways, values.min(axis=0), strict=True)
+    return ", ".join(f"{motion.called(way)} {value:.3f}" for way, value in least)
+
+
+def beside(
+    id: str,
+    title: str,
+    measure: Callable[[Any], np.ndarray],
+    learned: Mapping[str, Any],
+    *,
+    names: Mapping[str, str] = NULLS,
+    **how: Any,
+) -> Iterator[Claim]:
+    """Report a measure of the nulls of what was learned, in rows beside that of the learned; ``how`` is as there."""
+    for name, words in names.items():
+        yield report(f"{id}_{name}", f"{title}: {words}", measure(learned[name]), **how)
+
+
+def told_beside(measure: Callable[[Any], np.ndarray], learned: Mapping[str, Any]) -> str:
+    """Tell the least of a measure of each null."""
+    return ", ".join(f"{words} {measure(learned[name]).min():.3f}" for name, words in NULLS.items())

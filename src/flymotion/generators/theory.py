@@ -6,12 +6,12 @@ depends on the scene's covariance function c and on the step s of the image cont
 .. math:: cov(x_{t+1,i}, x_{t,j} | s) = C(s)_{ij} = c(g_s^{-1} p_i - p_j),
 
 where the step takes content at p to :math:`g_s p`, so that for translations it is :math:`c(p_i - p_j - s)`. On the
-sphere positions are unit vectors, and c a function of their chords.
+sphere positions are unit vectors, and c a function of their chords. A zoom or shear changes what covaries after it too.
 
 Every feature is a sum of products of two linear maps of z, :math:`\chi = \sum_r (P_r z)(Q_r z)'`, so Isserlis' theorem
 gives its moments from those of z, and a response :math:`A \cdot \chi` is a quadratic form in z, whose sign has a
 probability in closed form but for one integral (:mod:`flymotion.generators.quadratic_forms`). No sampling anywhere: an
-oracle for SM and PCA.
+oracle for SM and PCA. Longer than 350 lines because all of it is read off the same moments.
 
 ==========  ===============  ==================================================================
 ``C(s)``    (n, n)           covariance of the pixels after (rows) with those before (columns)
@@ -152,25 +152,38 @@ class Population:
 
     def frame_covariance(self, step: Any) -> np.ndarray:
         """Covariance of z = (before, after), whitened, given steps, shape (..., p); shape (..., 2 n, 2 n)."""
-        C = self.Z @ self._lagged(unmasked(step, "step", float)) @ self.Z.T
-        C0 = self.Z @ self._lagged(np.zeros(len(self.motion.flows))) @ self.Z.T
-        C0 = np.broadcast_to(C0, C.shape)
-        return np.block([[C0, C.swapaxes(-1, -2)], [C, C0]])
+        step = unmasked(step, "step", float)
+        C, still = self._lagged(step), self._lagged(np.zeros(len(self.motion.flows)))
+        C, before, after = (self.Z @ each @ self.Z.T for each in (C, still, self._after(step, still)))
+        before, after = np.broadcast_to(before, C.shape), np.broadcast_to(after, C.shape)
+        return np.block([[before, C.swapaxes(-1, -2)], [C, after]])
 
     def _lagged(self, step: np.ndarray) -> np.ndarray:
         """C(s), not whitened, given steps, shape (..., p); shape (..., n, n)."""
-        positions = self.eye.positions
         back = self.motion.maps(-step)
-        turned = back[..., :-1]
-        if self.motion.ndim < 3 and (turned == np.eye(self.motion.ndim)).all():
+        if self.motion.ndim < 3 and (back[..., :-1] == np.eye(self.motion.ndim)).all():
             return self._shifted(back[..., -1])
-        looked, places = positions @ turned.swapaxes(-1, -2), back[..., None, :, -1]
+        looked, stretch = self._looked(back)
+        return self._seen(looked[..., :, None, :] - self.eye.positions, stretch)
+
+    def _after(self, step: np.ndarray, still: np.ndarray) -> np.ndarray:
+        """Covariance of the pixels after steps, not whitened: ``still`` where none brings them nearer to each other."""
+        looked, stretch = self._looked(self.motion.maps(-step))
+        between, before = (at[..., :, None, :] - at[..., None, :, :] for at in (looked, self.eye.positions))
+        rigid = np.allclose((between**2).sum(axis=-1), (before**2).sum(axis=-1), atol=1e-9)
+        return still if rigid else self._seen(between, 2 * stretch)
+
+    def _looked(self, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where pixels look, shape (..., n, ndim), and what a pixel's optics, relative to sigma^2, gain."""
+        turned, places = back[..., :-1], back[..., None, :, -1]
+        looked = self.eye.positions @ turned.swapaxes(-1, -2)
         if self.motion.ndim < 3:
             looked = looked + places
         elif places.any():
             looked = toward(places, looked, self.depth)
-        between = looked[..., :, None, :] - positions
-        stretch = turned @ turned.swapaxes(-1, -2) - np.eye(self.motion.ndim)
+        return looked, turned @ turned.swapaxes(-1, -2) - np.eye(self.motion.ndim)
+
+    def _seen(self, between: np.ndarray, stretch: np.ndarray) -> np.ndarray:
         if np.abs(stretch).max() < 1e-9:
             return self.covariance(between)
         return self.covariance(between, self.eye.sigma**2 * stretch[..., None, None, :, :])
