@@ -5,7 +5,7 @@ import pytest
 
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.four_learners import Sample, draw, learn_both, nearness, tell_best, told
-from flymotion.claims.known_operators import best_known, known_operators, on_whitened
+from flymotion.claims.known_operators import best_known, expansions, known_operators, on_whitened
 from flymotion.claims.nulls import start_alone
 from flymotion.claims.rows import above, report, within
 from flymotion.claims.worlds import WORLDS
@@ -124,3 +124,10 @@ def test_a_null_outside_two_sided_bounds_does_not_meet_them():
 
 def test_beside_a_report_nulls_are_told_without_a_bound():
     assert next(beside(report("C0.a", "", 1.0), random=Null("random", 2.0))).note == "random: 2"
+
+
+def test_an_expanding_world_is_told_by_its_own_component_and_not_by_translation():
+    expanding = expansions(WORLDS["L2"], 5)
+    own, shift = expanding.components(1)[1][0], WORLDS["L2"].population(5).components(1)[1][0]
+    assert expanding.direction_accuracy(own) > 0.75
+    assert abs(expanding.direction_accuracy(shift) - 0.5) < 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from flymotion.claims.four_learners import (
     learn_signed,
     tell_best,
 )
-from flymotion.claims.known_operators import best_known, known_operators, on_whitened
+from flymotion.claims.known_operators import best_known, expansions, known_operators, on_whitened
 from flymotion.claims.lessons import RATE, of_norm_1
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
@@ -41,8 +41,11 @@ CLAIMS = {
     "C7": "SM's outputs change sign when time is reversed",
 }
 
-N_RANDOM = 20_000
+N_RANDOM = 5_000
 """Random filters whose likeness to known operators is a null distribution."""
+
+N_EXPANDING = 10
+"""Random filters whose accuracy in expanding pairs is computed."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     yield from antisymmetry("C1", signed)
     yield from _check_derivative(signed)
     yield from _check_second(signed)
+    yield from _check_expansion(signed)
     yield from opposites("C2", found["nonnegative"])
     yield from _check_best(found["best"])
     yield from seeds("C2", found["nonnegative"])
@@ -177,6 +181,26 @@ def _check_second(signed: Mapping[str, Signed]) -> Iterator[Claim]:
         )
 
 
+def _check_expansion(signed: Mapping[str, Signed]) -> Iterator[Claim]:
+    """Report whether the second component tells expansion about the eye's middle from contraction."""
+    found: dict[str, dict[str, Any]] = {"second": {}, "random": {}, "own": {}}
+    for world, s in signed.items():
+        second = s.theory[0, 1]
+        expanding = expansions(WORLDS[world], len(second))
+        own = expanding.components(1)[1][0]
+        random = np.random.default_rng(0).normal(size=(N_EXPANDING, *second.shape))
+        shares = np.array([expanding.direction_accuracy(A) for A in (second, own, *random)])
+        shares = np.maximum(shares, 1 - shares)  # whatever the sign
+        found["second"][world], found["own"][world], found["random"][world] = shares[0], shares[1], shares[2:]
+    title = "accuracy of the population's second component: expansion or contraction of single pairs"
+    note = "up to half of the world's largest shift, per pixel from the middle"
+    yield from beside(
+        report("C1.second_expansion", title, found["second"], worst=np.max, note=note),
+        random=Null(f"random filters, best of {N_EXPANDING}", found["random"], np.max),
+        own=Null("first component of expanding pairs", found["own"], np.min),
+    )
+
+
 def _check_best(best: Mapping[str, np.ndarray]) -> Iterator[Claim]:
     """Report the accuracy of theory's filter, and that of who knows the posterior; axes are seeds, who."""
     title = "accuracy of direction on new pairs: {}, mean over seeds"
@@ -211,8 +235,9 @@ def _check_reversal(in_full: InFull) -> Iterator[Claim]:
     title = "correlation of SM's theta(before, after) with -theta(after, before), each unit"
     found = in_full.reversal
     components = found["components"]
+    note = "L1, the paper's feature, new pairs; reversal changes theta's size by A . dx dx' only, small in small steps"
     yield from beside(
-        above("C7.reversal", title, found["units"], 0.97, note="L1, the paper's feature, new pairs"),
+        above("C7.reversal", title, found["units"], 0.97, note=note),
         first=Null("by its first component, worst", components[:, 0], np.min),
         second=Null("by its second component, worst", components[:, 1], np.min),
         random=Null("random filters, worst", found["random"], np.min),

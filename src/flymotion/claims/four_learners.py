@@ -1,7 +1,7 @@
 """What SM, PCA, NSM and K-means learn of one sample of a world, and what their nulls make of the same (Fig. 2).
 
 NSM and K-means are looked at three times: after learning; at the start alone, which for NSM is the warm-up and for
-K-means two pairs; and from a random start with nothing but the printed rule.
+K-means two pairs; and from a random start with nothing but the rule.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ def draw(sample: Sample, seed: int) -> Drawn:
     world = WORLDS[sample.world]
     pairs, test = (world.pairs(sample.n, n, [seed, k]) for k, n in enumerate((sample.n_pairs, sample.n_test)))
     whitening = ZCAWhitening(0.0).fit(pairs)
-    assert pairs.motion is not None
-    rightward = (pairs.motion[:, 0] > 0).astype(int)
+    rightward = (np.asarray(pairs.motion)[:, 0] > 0).astype(int)
     chi = outer_products(whitening.transform(pairs), world.feature)
     rng = np.random.default_rng([seed, 2])
     return Drawn(world, world.population(sample.n), whitening, chi, rightward, test, rng)
@@ -225,23 +224,20 @@ def _nonnegative(given: Drawn, n_kmeans: int, seed: int) -> Nonnegative:
     seen, means = given.see(test), labelled_means(given.chi, given.rightward)
     units, printed = opposed(chi, n_passes=4).network, _from_random(chi, given.rng)
     pair = some[given.rng.choice(len(some), 2, replace=False)].dense()
-    alone = OuterProductKMeans(2, init=pair, n_init=1).fit(some)
-
-    best = centres(some, seed)
-    nearer = told(best.generators_, seen, test, nearness(best.generators_, seen))
-
+    alone, best = OuterProductKMeans(2, init=pair, n_init=1).fit(some), centres(some, seed)
+    found = best.generators_
     return Nonnegative(
-        told(units.generators_, seen, test, units.transform(seen)),
-        told(printed.generators_, seen, test, printed.transform(seen)),
-        told(start_alone(2, chi), seen, test),
-        told(best.generators_, seen, test),
-        told(alone.generators_, seen, test),
-        told(pair.reshape(2, *chi.feature_shape), seen, test),
-        told(random_filters(2, chi, given.rng), seen, test),
-        np.array(share_right(_population_output(given.world, given.theory, test), test)),
-        np.array(share_right(seen.project(means[1:] - means[:1])[:, 0], test)),
-        nearer.outputs,
-        np.array(np.bincount(best.labels_).min() / len(some)),
+        nsm=told(units.generators_, seen, test, units.transform(seen)),
+        nsm_random_start=told(printed.generators_, seen, test, printed.transform(seen)),
+        nsm_start=told(start_alone(2, chi), seen, test),
+        kmeans=told(found, seen, test),
+        kmeans_random_start=told(alone.generators_, seen, test),
+        kmeans_start=told(pair.reshape(found.shape), seen, test),
+        random=told(random_filters(2, chi, given.rng), seen, test),
+        reference=np.array(share_right(_population_output(given.world, given.theory, test), test)),
+        labelled=np.array(share_right(seen.project(means[1:] - means[:1])[:, 0], test)),
+        clusters=told(found, seen, test, nearness(found, seen)).outputs,
+        smaller=np.array(np.bincount(best.labels_).min() / len(some)),
     )
 
 

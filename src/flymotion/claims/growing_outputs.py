@@ -133,8 +133,9 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     title = "share of speeds up to half a wavelength a frame at which the mean output is larger in the right unit"
     yield from _all_of_1("C8.sign", title, {who: _in_the_right_unit(each) for who, each in gratings.items()}, world)
     up_to = f"NSM of L1, n = {config.n}; to the population's peak, {responses.peak[0]:.3f} pixels per frame"
+    why = f"{up_to}; rectified, any filter's mean output grows with the change"
     growing = {who: _rank_correlation(outputs) for who, outputs in noise.items()}
-    yield from _all_of_1("C8.noise", f"{upward}noise", growing, up_to)
+    yield from _all_of_1("C8.noise", f"{upward}noise", growing, why)
     title = "share of speeds in noise at which the mean output is larger in the right unit"
     right = {who: _in_the_right_unit(each) for who, each in noise.items()}
     yield from _with_nulls(report("C8.noise_sign", title, right["nsm"], worst=np.min, note=up_to), right)

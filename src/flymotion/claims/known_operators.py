@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from flymotion.claims.worlds import CORRELATION_LENGTH, World
 from flymotion.generators import cosine, derivative_operator
+from flymotion.generators.theory import Population, population
+from flymotion.world.motions import Motion
+from flymotion.world.scenes import exponential_covariance
 
-__all__ = ["best_known", "known_operators", "on_whitened"]
+__all__ = ["best_known", "expansions", "known_operators", "on_whitened"]
 
 
 def known_operators(n: int, *, interior: bool = False) -> dict[str, np.ndarray]:
@@ -56,3 +60,11 @@ def best_known(filters: np.ndarray, known: dict[str, np.ndarray]) -> tuple[np.nd
     """Return the |cosine| of filters, shape (..., n, n), with the operator each is likest, and with all, by name."""
     likeness = {name: np.abs(cosine(filters, A)) for name, A in known.items()}
     return np.max(list(likeness.values()), axis=0), likeness
+
+
+def expansions(world: World, n: int) -> Population:
+    """Return the theory of a world whose content expands and contracts, by up to half of its shift a pixel."""
+    rates = 0.0, world.max_shift / 2
+    motion = Motion([("expansion", "contraction")], [[[1.0, 0.0]]], [[1.0], [-1.0]], [rates, rates])
+    covariance = exponential_covariance(CORRELATION_LENGTH, world.sigma)
+    return population(covariance, world.eye(n), motion, feature=world.feature)

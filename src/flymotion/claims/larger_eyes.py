@@ -31,17 +31,18 @@ class Config:
     sizes : tuple of int
         Pixels of the eyes.
     n_pairs, n_test, n_kmeans : int
-        Pairs to learn from, and new ones to test with; and pairs that K-means is given.
+        Pairs to learn from, as many as for C2, and new ones to test with; and pairs that K-means is given. After
+        30,000 pairs NSM's outputs miss the bound by 0.0014 in 1 of 50 samples, of 5 pixels in L2.
     """
 
     n_seeds: int = 5
     sizes: tuple[int, ...] = (5, 7, 9, 15, 25)
-    n_pairs: int = 30_000
+    n_pairs: int = 100_000
     n_test: int = 15_000
     n_kmeans: int = 6_000
 
 
-QUICK = {"n_seeds": 1}
+QUICK = {"n_seeds": 1, "n_pairs": 30_000}
 
 
 def work(config: Config) -> Work:
@@ -58,6 +59,6 @@ def work(config: Config) -> Work:
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C5: the first three measures of C1, and C2."""
     signed, nonnegative = ({key: part[k] for key, part in found["learned"].items()} for k in (0, 1))
-    yield from first_components("C5", signed)
+    yield from first_components("C5", signed, f"whitened frames, {config.n_pairs} pairs")
     yield from antisymmetry("C5", signed)
     yield from opposites("C5", nonnegative)

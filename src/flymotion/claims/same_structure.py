@@ -8,7 +8,7 @@ import numpy as np
 
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.four_learners import FIRM, Nonnegative, Signed, Told
-from flymotion.claims.rows import Claim, above, all_of, below, report, within
+from flymotion.claims.rows import Claim, Statistic, above, all_of, below, report, within
 from flymotion.generators import cosine
 from flymotion.generators.theory import antisymmetric_share
 
@@ -120,9 +120,9 @@ def _clusters(id: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
     yield report(f"{id}.clusters_kmeans_smaller", title, smaller, worst=np.min)
 
 
-def _stages(name: str, values: Mapping[str, Mapping[str, np.ndarray]], worst: object) -> dict[str, Null]:
+def _stages(name: str, values: Mapping[str, Mapping[str, np.ndarray]], worst: Statistic) -> dict[str, Null]:
     return {
-        stage: Null(f"{words}, worst", values[stage], worst, note=SETTINGS[f"{name}_{stage}"])  # type: ignore[arg-type]
+        stage: Null(f"{words}, worst", values[stage], worst, note=SETTINGS[f"{name}_{stage}"])
         for stage, words in STAGES.items()
     }
 
