@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from flymotion.claims import growing_outputs
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.four_learners import Sample, draw, learn_both, nearness, tell_best, told
 from flymotion.claims.known_operators import best_known, expansions, known_operators, on_whitened
@@ -131,3 +132,10 @@ def test_an_expanding_world_is_told_by_its_own_component_and_not_by_translation(
     own, shift = expanding.components(1)[1][0], WORLDS["L2"].population(5).components(1)[1][0]
     assert expanding.direction_accuracy(own) > 0.75
     assert abs(expanding.direction_accuracy(shift) - 0.5) < 1e-6
+
+
+@pytest.mark.parametrize(("curve", "growth"), [([0.0, 1, 4], 1), ([3.0, 2, 0], -1), ([0.0, 0, 0], 0)])
+def test_growth_is_by_rank_and_a_silent_unit_has_none(curve, growth):
+    outputs = np.zeros((1, 3, 2, 2))
+    outputs[0, :, 0, 0] = outputs[0, :, 1, 1] = curve
+    assert growing_outputs._rank_correlation(outputs) == pytest.approx([growth])

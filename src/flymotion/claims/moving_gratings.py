@@ -220,12 +220,12 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         beneath = {"start": start["sm_start"]} if name == "sm" else {}
         yield from beside(row, **beneath, random=nulls["random"])
     yield report("C6.cos", "cosine of NSM's two filters", learned.cosine, worst=np.max, note=note)
-    yield from _check_kmeans(learned, m, title, note)
+    yield from _check_kmeans(learned, config, title, note)
 
 
-def _check_kmeans(learned: Learned, m: int, title: str, note: str) -> Iterator[Claim]:
-    """Report K-means, of which the first ``m`` wavelengths are those learned from, and why it comes out so."""
-    kmeans = learned.kmeans
+def _check_kmeans(learned: Learned, config: Config, title: str, note: str) -> Iterator[Claim]:
+    """Report K-means, and why it comes out so."""
+    kmeans, m = learned.kmeans, len(config.wavelengths)
     ways = {"from_motion": "started at the mean chi of either direction", "unit_length": "of chi at unit length"}
     for id, what, shares in (
         ("accuracy", "difference of K-means's centres", learned.accuracy),
@@ -237,8 +237,11 @@ def _check_kmeans(learned: Learned, m: int, title: str, note: str) -> Iterator[C
         taught = Null("of the wavelengths learned from, the worst", shares["kmeans"][:, :m], np.min)
         others = {way: Null(words, shares[f"kmeans_{way}"][:, m:], np.min) for way, words in ways.items()}
         yield from beside(row, taught=taught, **others)
+    means = zip(config.wavelengths, kmeans.response.mean(axis=0), strict=True)
+    by_wavelength = "mean of seeds: " + ", ".join(f"{length:g} pixels {mean:.2f}" for length, mean in means)
+    title = "K-means of gratings: mean output to those learned from, relative to NSM's, least"
+    yield report("C6.kmeans_response", title, kmeans.response, worst=np.min, note=by_wavelength)
     for name, words, values, worst in (
-        ("response", "mean output to gratings learned from, relative to NSM's, least", kmeans.response, np.min),
         ("smaller", "share of pairs in the smaller cluster, largest", kmeans.smaller, np.max),
         ("shortest", "share of those that show the shortest wavelength, least", kmeans.shortest, np.min),
         ("sizes", "mean norm of chi of the shortest wavelength, relative to the longest, least", kmeans.sizes, np.min),
