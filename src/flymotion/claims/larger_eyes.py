@@ -42,7 +42,7 @@ class Config:
     n_kmeans: int = 6_000
 
 
-QUICK = {"n_seeds": 1, "n_pairs": 30_000}
+QUICK = {"n_seeds": 1, "n_pairs": 27_000}
 
 
 def work(config: Config) -> Work:

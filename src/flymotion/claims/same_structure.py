@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -67,15 +67,16 @@ def _antisymmetric(filters: np.ndarray) -> np.ndarray:
 # -- two filters ----------------------------------------------------------------------------------------------------
 
 
-def opposites(id: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
+def opposites(id: str, learned: Mapping[str, Nonnegative], known: Iterable[Claim] = ()) -> Iterator[Claim]:
     """State that NSM's two filters, and K-means' two, are opposite, and tell direction as the population's filter does.
 
     Both ways of reading them stand beside the same: learned from a random start, the start alone, random filters, and
-    the mean chi of either direction, which takes labels.
+    the mean chi of either direction, which takes labels; and ``known``, rows of what can be known at all.
     """
     for name, label in LABELS.items():
         yield from _opposition(id, name, label, learned)
         yield from _accuracy(id, name, label, learned, "difference")
+        yield from known if name == "nsm" else ()
         yield from _accuracy(id, name, label, learned, "outputs")
     yield from _clusters(id, learned)
 
