@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from flymotion.claims.figure2 import antisymmetry, first_components, opposites
-from flymotion.claims.lessons import Sample, learn_nonnegative, learn_signed
+from flymotion.claims.four_learners import Sample, learn_both
 from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work
+from flymotion.claims.same_structure import antisymmetry, first_components, opposites
 from flymotion.claims.worlds import WORLDS
 
 __all__ = ["CLAIMS", "QUICK", "Config", "check", "work"]
@@ -30,36 +30,35 @@ class Config:
         Seeds in each world, at each size.
     sizes : tuple of int
         Pixels of the eyes.
-    n_pairs, n_test : int
-        Pairs to learn from, and new ones to test with.
+    n_pairs, n_test, n_kmeans : int
+        Pairs to learn from, as many as for C2, and new ones to test with; and pairs that K-means is given. After
+        30,000 pairs NSM's outputs miss the bound by 0.0014 in 1 of 50 samples, of 5 pixels in L2.
     """
 
     n_seeds: int = 5
     sizes: tuple[int, ...] = (5, 7, 9, 15, 25)
-    n_pairs: int = 30_000
-    n_test: int = 30_000
+    n_pairs: int = 100_000
+    n_test: int = 15_000
+    n_kmeans: int = 6_000
 
 
-QUICK = {"n_seeds": 1}
+QUICK = {"n_seeds": 1, "n_pairs": 27_000}
 
 
 def work(config: Config) -> Work:
     """Let all algorithms learn at every size, the longest first."""
     seeds = range(FIRST_SEED, FIRST_SEED + config.n_seeds)
     samples = {
-        f"{world}, n = {n}": Sample(world, n, config.n_pairs, config.n_test)
+        f"{world}, n = {n}": Sample(world, n, config.n_pairs, config.n_test, config.n_kmeans)
         for n in sorted(config.sizes, reverse=True)
         for world in WORLDS
     }
-    return {
-        name: {key: [partial(learn, sample, seed) for seed in seeds] for key, sample in samples.items()}
-        for name, learn in (("nonnegative", learn_nonnegative), ("signed", learn_signed))
-    }
+    return {"learned": {key: [partial(learn_both, sample, seed) for seed in seeds] for key, sample in samples.items()}}
 
 
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C5: the first three measures of C1, and C2."""
-    yield from first_components("C5", found["signed"])
-    yield antisymmetry("C5", found["signed"])
-    for name, label in (("nsm", "NSM"), ("kmeans", "K-means")):
-        yield from opposites("C5", name, label, found["nonnegative"])
+    signed, nonnegative = ({key: part[k] for key, part in found["learned"].items()} for k in (0, 1))
+    yield from first_components("C5", signed, f"whitened frames, {config.n_pairs} pairs")
+    yield from antisymmetry("C5", signed)
+    yield from opposites("C5", nonnegative)
