@@ -63,7 +63,7 @@ class Config:
     n_scenes: int = 80
 
 
-QUICK = {"n_seeds": 1}
+QUICK = {"n_seeds": 2}
 
 
 def work(config: Config) -> Work:

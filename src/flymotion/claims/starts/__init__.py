@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
-from flymotion.claims.starts import lines, pictures, planes, telling
+from flymotion.claims.starts import flat_eyes, lines, pictures, telling
 from flymotion.claims.worlds import WORLDS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ QUICK = {"n_seeds": 3, "n_seeds_few": 1, "n_seeds_plane": 1}
 def work(config: Config) -> Work:
     """Let units learn from every start, the longest first."""
     few, plane = (min(config.n_seeds, n) for n in (config.n_seeds_few, config.n_seeds_plane))
-    found = {name: each_seed(planes.grow, plane, name) for name in planes.PLANES}
+    found = {name: each_seed(flat_eyes.grow, plane, name) for name in flat_eyes.PLANES}
     return found | {
         name: {
             "few": each_seed(lines.few, few, name),

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import binomtest
 
 from flymotion.claims.running import Found
+from flymotion.claims.starts.flat_eyes import PLANES
 from flymotion.claims.starts.lines import RATIOS
-from flymotion.claims.starts.planes import PLANES
 from flymotion.claims.worlds import WORLDS
 from flymotion.plots.canvas import new_figure
 from flymotion.plots.filter_sheets import draw_filters

@@ -9,10 +9,10 @@ import numpy as np
 
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
+from flymotion.claims.starts.flat_eyes import CROWD, PLANES
+from flymotion.claims.starts.flat_eyes import N_PAIRS as N_PLANE
 from flymotion.claims.starts.fly_inputs import CELLS, centroid, order, sided
 from flymotion.claims.starts.lines import FACTORS, N_PAIRS, RATIOS, SIDED, N
-from flymotion.claims.starts.planes import CROWD, PLANES
-from flymotion.claims.starts.planes import N_PAIRS as N_PLANE
 from flymotion.claims.starts.raising import LIKE, SCATTER, counted
 from flymotion.claims.worlds import WORLDS
 

@@ -3,8 +3,8 @@
 C10 asks for likeness *in pixels*, of filters carried there, :math:`Z A Z`. There the population's own generator is
 :math:`C^{-1} D C^{-1}`, with D the derivative of the covariance C, and this is hardly like the discrete derivative: no
 learner can be. Nor are averages with labels of the paper's feature like the population's generator there: their mean
-has a symmetric part, which is small on whitened frames and is blown up by Z. On whitened frames, as filters are learned
-and as the paper draws them, the bounds are met; such rows only report.
+has a symmetric part, which is small on whitened frames and is blown up by Z. So the rows in pixels fail. The same bounds
+are asked of the filters as they are learned and drawn in the paper, on whitened frames, against the same operators.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROTATION = "rotation_exponential_wide"
 LEARNERS = {"nsm": "NSM", "kmeans": "K-means"}
 
 WHY = {
-    "cos": "there the optimum itself is unlike the derivative; met on whitened frames, in the row that reports",
+    "cos": "there the optimum itself is unlike the derivative; met on whitened frames",
     "match": "Z blows up what two senses share, and the noise of its own estimate; met on whitened frames",
 }
 """Why likeness in pixels is less than asked for."""
@@ -111,7 +111,8 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
         yield from _nulls_of_nsm(name, f"C10.{id}{end}", title, in_pixels, learned)
         title = f"cosine of filters of whitened frames with {what}, {FEATURES[feature]}"
         value = whitened(learned[name])
-        yield report(f"C10.{id}_whitened{suffix}", f"{title}: {LEARNERS[name]}", value, worst=np.min)
+        note = told_beside(whitened, learned)
+        yield above(f"C10.{id}_whitened{suffix}", f"{title}: {LEARNERS[name]}", value, least, note=note)
         yield from _nulls_of_nsm(name, f"C10.{id}_whitened{end}", title, whitened, learned)
 
 
