@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from flymotion.claims import cartoon
 from flymotion.claims.cartoon import buying, cutting, regimes
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.running import run
 from flymotion.frames import FramePairs
 from flymotion.similarity.features import outer_products
@@ -55,7 +56,7 @@ def test_every_measure_has_a_row_of_its_own(rows, found):
     assert len(rows) == len(list(cartoon.check(found, SMALL)))
     assert all(np.isfinite(row.value) for row in rows.values())
     ids = list(rows)
-    beside = [f"C4.three_{null}" for null in cutting.NULLS]
+    beside = [f"C4.three_{null}" for null in NULLS]
     assert ids[ids.index("C4.three") + 1 :][: len(beside)] == beside
 
 

@@ -48,7 +48,7 @@ def test_every_row_says_that_its_video_was_made(rows):
     assert all("made video, as no real one was given" in row.note for row in rows.values())
 
 
-@pytest.mark.parametrize("null", nearness.NULLS)
+@pytest.mark.parametrize("null", nearness.BESIDE)
 @pytest.mark.parametrize("id", ["C30.correlation", "C30.half_width", "C30.dsi"])
 def test_nulls_stand_beside_what_is_learned(rows, id, null):
     assert rows[f"{id}_{null}"].relation == "report"

@@ -7,7 +7,8 @@ import pytest
 
 from flymotion.claims import equivalence, passing
 from flymotion.claims.equivalence import apart, learned_sums, movies, singles, sums
-from flymotion.claims.opponents import NULLS, opponents
+from flymotion.claims.nulls import NULLS
+from flymotion.claims.opponents import opponents
 from flymotion.claims.running import run
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import hassenstein_reichardt, learned, shared_non_delay, three_pixel

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from flymotion.claims import growing_outputs
-from flymotion.claims.beside import Null, beside
+from flymotion.claims.beside import Null, beside, nulls_by
 from flymotion.claims.four_learners import Sample, draw, learn_both, nearness, tell_best, told
 from flymotion.claims.known_operators import best_known, expansions, known_operators, on_whitened
-from flymotion.claims.nulls import start_alone
-from flymotion.claims.rows import above, report, within
+from flymotion.claims.nulls import NULLS, start_alone
+from flymotion.claims.rows import Claim, above, report, within
 from flymotion.claims.worlds import WORLDS
 from flymotion.generators import cosine, derivative_operator
 from flymotion.similarity.features import OuterProducts
@@ -109,22 +109,30 @@ def test_a_row_says_which_nulls_meet_its_bound():
     row, *nulls = beside(
         above("C0.a", "share", 0.9, 0.8, note="L1"),
         start=Null("the start", np.array([0.85, 0.9]), np.min),
-        labelled=Null("labels", 0.7, bounded=False, note="told"),
+        labelled=Null("labels", 0.7, note="told", seeds=3),
     )
-    assert row.note == "L1; the start: 0.85, which meets the bound, too; labels: 0.7"
-    assert [(n.id, n.value, n.holds, n.note) for n in nulls] == [
-        ("C0.a_start", 0.85, None, ""),
-        ("C0.a_labelled", 0.7, None, "told"),
+    assert row.note == "L1; within the bound, too: the start (0.85); not within the bound: labels (0.7)"
+    assert nulls == [
+        Claim("C0.a_start", "share; instead: the start, least", 0.85, "", "report", None, 2, None),
+        Claim("C0.a_labelled", "share; instead: labels, largest", 0.7, "", "report", None, 3, None, "told"),
     ]
 
 
 def test_a_null_outside_two_sided_bounds_does_not_meet_them():
     row, _ = beside(within("C0.a", "", 0.0, -1, 1), random=Null("random", {"L1": -2.0}, np.min))
-    assert row.note == "random: -2, not within the bound"
+    assert row.note == "not within the bound: random (-2)"
 
 
 def test_beside_a_report_nulls_are_told_without_a_bound():
-    assert next(beside(report("C0.a", "", 1.0), random=Null("random", 2.0))).note == "random: 2"
+    assert next(beside(report("C0.a", "", 1.0), random=Null("random", 2.0))).note == "beside it: random (2)"
+
+
+def test_every_null_that_was_found_is_measured():
+    found = {name: np.array([k, k + 1.0]) for k, name in enumerate(("learned", *NULLS))}
+    nulls = nulls_by(np.negative, found, np.min)
+    assert {key: (null.name, null.worst(null.values)) for key, null in nulls.items()} == {
+        key: (name, -k - 1) for k, (key, name) in enumerate(NULLS.items(), start=1)
+    }
 
 
 def test_an_expanding_world_is_told_by_its_own_component_and_not_by_translation():

@@ -7,7 +7,7 @@ import pytest
 
 from flymotion.claims import multiplication
 from flymotion.claims.multiplication import STIMULI, UNITS, Config
-from flymotion.claims.product_terms import EXPONENTS, NULLS, STRENGTHS, THRESHOLDS, product_shares, shares
+from flymotion.claims.product_terms import EXPONENTS, OTHERS, STRENGTHS, THRESHOLDS, product_shares, shares
 from flymotion.claims.running import run
 from flymotion.detectors import gruntman
 from flymotion.world.eyes import Line
@@ -31,7 +31,7 @@ def inputs():
 def test_rows_only_report(found):
     rows = list(multiplication.check(found, SMALL))
     assert {row.holds for row in rows} == {None}
-    assert len({row.id for row in rows}) == len(rows) == (3 * len(UNITS) + len(NULLS) + 6) * len(STIMULI)
+    assert len({row.id for row in rows}) == len(rows) == (3 * len(UNITS) + len(OTHERS) + 6) * len(STIMULI)
     assert all(row.id.startswith("C31.") and np.isfinite(row.value) for row in rows)
     assert {row.seeds for row in rows} == {0, SMALL.n_seeds}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flymotion.claims import summed_signal
-from flymotion.claims.opponents import NULLS
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.running import run
 from flymotion.claims.summed_signal import QUICK, Config
 from flymotion.claims.summed_signal.contrast_response import local_contrasts, slopes
@@ -168,8 +168,8 @@ def test_nulls_stand_beside_what_is_learned(found):
     for id in ("C17.L1_high_photographs", "C18.L2_patch", "C19.L1_line", "C19.L2_delay", "C19.L1_80"):
         assert all(rows[f"{id}_{null}"].relation == "report" for null in NULLS)
     assert rows["C19.L1_line_random"].value < 0.9 < rows["C19.L1_line_labelled"].value
-    assert "met by nulls too: random" in rows["C17.L1"].note
-    assert "random" not in rows["C19.L1_line"].note
+    assert "; within the bound, too: random filters" in rows["C17.L1"].note
+    assert "not within the bound: random filters" in rows["C19.L1_line"].note
 
 
 def test_the_best_frequency_is_no_inverse_of_the_delay(found):

@@ -8,6 +8,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from flymotion.claims import transformations, turns
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.running import on_cores, run, stack
 from flymotion.claims.transformations.affine import check_affine
 from flymotion.claims.transformations.planes import EYES, MOTIONS, NOISES, PLANES, Plane
@@ -15,7 +16,7 @@ from flymotion.claims.transformations.random_pixels import turned_images
 from flymotion.claims.transformations.rotations import ROTATION, derivatives, signed_cosines
 from flymotion.claims.turns import EYE, MOTION, learn_turns
 from flymotion.claims.turns import derivatives as derivatives_of_turns
-from flymotion.claims.ways import NULLS, early_vision, learn, succeeded
+from flymotion.claims.ways import early_vision, learn, succeeded
 from flymotion.generators import Generators, cosine, derivative_operator
 from flymotion.photoreceptors import LogIntensity
 from flymotion.similarity.features import OuterProducts

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, Statistic, Values, report
 
-__all__ = ["Null", "beside"]
+__all__ = ["Null", "beside", "nulls_by"]
+
+COUNTED = {np.min: "least", np.max: "largest", np.mean: "mean", np.median: "median"}
+"""How titles call the one that counts."""
 
 
 class Null(NamedTuple):
@@ -23,12 +27,19 @@ class Null(NamedTuple):
     worst: Statistic = np.max
     """Which of them counts."""
     note: str = ""
-    bounded: bool = True
-    """Whether it is held against the row's bound; what is told more than a learner is not."""
+    seeds: int | None = None
+    """Where the values do not tell, as of the row."""
+
+
+def nulls_by(
+    measure: Callable[[Any], Values], found: Mapping[str, Any], worst: Statistic, names: Mapping[str, str] = NULLS
+) -> dict[str, Null]:
+    """Measure each null of those named, by the suffix of its row; ``found`` has what it is, by the same."""
+    return {suffix: Null(name, measure(found[suffix]), worst) for suffix, name in names.items()}
 
 
 def beside(row: Claim, **nulls: Null) -> Iterator[Claim]:
-    """Yield a row, whose note tells each null and whether it meets the bound, too; then a report of each null.
+    """Yield a row, whose note tells which nulls meet the bound, too; then a report of each null.
 
     Parameters
     ----------
@@ -40,31 +51,34 @@ def beside(row: Claim, **nulls: Null) -> Iterator[Claim]:
     Examples
     --------
     >>> from flymotion.claims.rows import above
-    >>> [row.note for row in beside(above("C0.a", "share", 0.9, 0.8), random=Null("random filters", 0.1))]
-    ['random filters: 0.1, not within the bound', '']
+    >>> row, null = beside(above("C0.a", "share", 0.9, 0.8), random=Null("random filters", 0.1))
+    >>> row.note, null.title
+    ('not within the bound: random filters (0.1)', 'share; instead: random filters, largest')
     """
     rows = [
         report(
             f"{row.id}_{suffix}",
-            f"{row.title}: {null.name}",
+            f"{row.title}; instead: {', '.join(filter(None, (null.name, COUNTED.get(null.worst))))}",
             null.values,
             worst=null.worst,
             unit=row.unit,
             note=null.note,
+            seeds=null.seeds,
         )
         for suffix, null in nulls.items()
     ]
-    told = [
-        f"{null.name}: {_told(row, each.value) if null.bounded else f'{each.value:.4g}'}"
-        for null, each in zip(nulls.values(), rows, strict=True)
-    ]
-    yield replace(row, note="; ".join(filter(None, [row.note, *told])))
+    told: dict[str, list[str]] = {}
+    for null, each in zip(nulls.values(), rows, strict=True):
+        told.setdefault(_stands(row, each.value), []).append(f"{null.name} ({each.value:.4g})")
+    parts = [f"{how}: {', '.join(some)}" for how, some in sorted(told.items(), reverse=True)]
+    yield replace(row, note="; ".join(filter(None, [row.note, *parts])))
     yield from rows
 
 
-def _told(row: Claim, value: float) -> str:
+def _stands(row: Claim, value: float) -> str:
+    """Say how a null's value stands to the bound of a row."""
     if row.least is None:
-        return f"{value:.4g}"
+        return "beside it"
     low, high = row.least if isinstance(row.least, tuple) else (row.least, row.least)
     met = {">": value > low, "<": value < high, "within": low <= value <= high}[row.relation]
-    return f"{value:.4g}, {'which meets the bound, too' if met else 'not within the bound'}"
+    return "within the bound, too" if met else "not within the bound"

@@ -22,6 +22,7 @@ from flymotion.claims.four_learners import (
 )
 from flymotion.claims.known_operators import best_known, expansions, known_operators, on_whitened
 from flymotion.claims.lessons import RATE, of_norm_1
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.same_structure import antisymmetry, first_components, opposites, seeds
@@ -128,10 +129,12 @@ def _check_energy(in_full: Mapping[str, InFull]) -> Iterator[Claim]:
     row = above("C1.energy", title, energy["sm"], 0.98, note=f"rate {RATE:g}, {PASSES} passes")
     yield from beside(
         row,
-        printed=Null(f"printed averaging (Eq. 18), {PASSES} passes, worst", energy["printed"], np.min),
-        printed_once=Null("printed averaging (Eq. 18), each pair seen once, worst", energy["printed_once"], np.min),
-        start=Null("the start alone, worst", energy["start"], np.min),
-        random=Null("random filters, best", energy["random"], np.max),
+        printed=Null(f"SM with the printed averaging (Eq. 18), {PASSES} passes", energy["printed"], np.min),
+        printed_once=Null(
+            "SM with the printed averaging (Eq. 18), each pair seen once", energy["printed_once"], np.min
+        ),
+        start=Null(NULLS["start"], energy["start"], np.min),
+        random=Null(NULLS["random"], energy["random"], np.max),
     )
 
 
@@ -154,9 +157,7 @@ def _check_derivative(signed: Mapping[str, Signed]) -> Iterator[Claim]:
             like({world: theory.generators().operators[0] for world, theory in theories.items()}),
             np.min,
         ),
-        random=Null(
-            "random filters, best", {w: np.abs(cosine(s.random, central[w])) for w, s in signed.items()}, np.max
-        ),
+        random=Null(NULLS["random"], {w: np.abs(cosine(s.random, central[w])) for w, s in signed.items()}, np.max),
     )
 
 
@@ -175,8 +176,8 @@ def _check_second(signed: Mapping[str, Signed]) -> Iterator[Claim]:
         title = f"|cosine| of the population's second component with the likest of {which}, Z A Z^-1"
         yield from beside(
             report(f"C1.second{suffix}", title, seconds, worst=np.max, note="; ".join(told)),
-            random=Null("random filters, 95 %", {w: np.array(q)[1] for w, q in randoms.items()}, np.max),
-            random_median=Null("random filters, median", {w: np.array(q)[0] for w, q in randoms.items()}, np.max),
+            random=Null("95 % quantile of random filters", {w: np.array(q)[1] for w, q in randoms.items()}, np.max),
+            random_median=Null("median of random filters", {w: np.array(q)[0] for w, q in randoms.items()}, np.max),
         )
 
 
@@ -195,8 +196,8 @@ def _check_expansion(signed: Mapping[str, Signed]) -> Iterator[Claim]:
     note = "up to half of the world's largest shift, per pixel from the middle"
     yield from beside(
         report("C1.second_expansion", title, found["second"], worst=np.max, note=note),
-        random=Null(f"random filters, best of {N_EXPANDING}", found["random"], np.max),
-        own=Null("first component of expanding pairs", found["own"], np.min),
+        random=Null(f"{N_EXPANDING} random filters", found["random"], np.max),
+        own=Null("the first component of expanding pairs", found["own"], np.min),
     )
 
 
@@ -218,14 +219,14 @@ def _check_toeplitz(wide: Both, config: Config) -> Iterator[Claim]:
 
     title = "energy of {} explained by one operator at every interior pixel (Toeplitz)"
     note = f"L1, n = {config.n_wide}, whitened frames, {config.n_pairs_wide} pairs"
-    random = Null("random filters, best", shares(signed.random), np.max)
+    random = Null(NULLS["random"], shares(signed.random), np.max)
     for suffix, label, filters, start in (
         ("", "NSM's filters", nonnegative.nsm.filters, nonnegative.nsm_start.filters),
-        ("_kmeans", "K-means's centres", nonnegative.kmeans.filters, nonnegative.kmeans_start.filters),
+        ("_kmeans", "K-means' centres", nonnegative.kmeans.filters, nonnegative.kmeans_start.filters),
         ("_sm", "SM's first component", signed.sm[:, :1], signed.start[:, :1]),
     ):
         row = above(f"C3.toeplitz{suffix}", title.format(label), shares(filters), 0.95, note=note)
-        yield from beside(row, start=Null("the start alone, worst", shares(start), np.min), random=random)
+        yield from beside(row, start=Null(NULLS["start"], shares(start), np.min), random=random)
     row = above("C3.toeplitz_pca", title.format("PCA's first component"), shares(signed.pca[:, :1]), 0.95, note=note)
     yield from beside(row, random=random)
 
@@ -237,10 +238,10 @@ def _check_reversal(in_full: InFull) -> Iterator[Claim]:
     note = "L1, the paper's feature, new pairs; reversal changes theta's size by A . dx dx' only, small in small steps"
     yield from beside(
         above("C7.reversal", title, found["units"], 0.97, note=note),
-        first=Null("by its first component, worst", components[:, 0], np.min),
-        second=Null("by its second component, worst", components[:, 1], np.min),
-        random=Null("random filters, worst", found["random"], np.min),
-        midpoint=Null("components on the midpoint feature, odd by construction", found["midpoint"], np.min),
+        first=Null("its first component", components[:, 0], np.min),
+        second=Null("its second component", components[:, 1], np.min),
+        random=Null(NULLS["random"], found["random"], np.min),
+        midpoint=Null("components of the midpoint feature, odd by construction", found["midpoint"], np.min),
     )
 
 

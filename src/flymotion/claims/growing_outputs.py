@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.lessons import opposed
-from flymotion.claims.nulls import random_filters, start_alone
+from flymotion.claims.nulls import NULLS, random_filters, start_alone
 from flymotion.claims.rows import Claim, report, within
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.worlds import WORLDS, all_over, rightward_first, show_step
@@ -149,8 +149,8 @@ def _with_nulls(row: Claim, values: dict[str, np.ndarray]) -> Iterator[Claim]:
     told = {who: f"1 in {np.sum(values[who] > 1 - 1e-9)} of {len(values[who])} seeds" for who in ("start", "random")}
     return beside(
         row,
-        start=Null("the start alone, worst", values["start"], np.min, told["start"]),
-        random=Null("rectified random filters, mean over seeds", values["random"], np.mean, told["random"]),
+        start=Null(NULLS["start"], values["start"], np.min, told["start"]),
+        random=Null(NULLS["random"], values["random"], np.mean, told["random"]),
     )
 
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import beside, nulls_by
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import Found, Work, each_seed
-from flymotion.claims.ways import NULLS, RIDGE, beside, early_vision, labelled, learn
+from flymotion.claims.ways import RIDGE, early_vision, labelled, learn
 from flymotion.generators import Generators, Operators
 from flymotion.generators.theory import population
 from flymotion.plots.canvas import new_figure, signed_colours, symmetric_limit
@@ -163,16 +165,14 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     note += "up to 5 degrees; the operator regressed on these after learning, whose sign and scale known motion gives"
     regressed = "by the operator regressed after {}"
     first, whole = errors["nsm"]
-    nulls = {name: regressed.format(words) for name, words in NULLS.items()}
+    names = {name: regressed.format(words) for name, words in NULLS.items()}
     title = f"{what}: first-order steps over exponential"
     ratios = {name: first / whole for name, (first, whole) in errors.items()}
-    yield above("C11.ratio", f"{title}, {regressed.format('NSM')}", ratios["nsm"], 9, note=note)
-    yield from beside("C11.ratio", title, lambda ratio: ratio, ratios, names=nulls, worst=np.min)
+    row = above("C11.ratio", f"{title}, {regressed.format('NSM')}", ratios["nsm"], 9, note=note)
+    yield from beside(row, **nulls_by(lambda ratio: ratio, ratios, np.min, names))
     title = f"{what}: exponential"
-    start = errors["start"][1].max()
-    told = f"{note}; after the start alone {start:.3f}"
-    yield below("C11.exponential", f"{title}, {regressed.format('NSM')}", whole, 0.1, note=told)
-    yield from beside("C11.exponential", title, lambda pair: pair[1], errors, names=nulls, worst=np.max)
+    row = below("C11.exponential", f"{title}, {regressed.format('NSM')}", whole, 0.1, note=note)
+    yield from beside(row, **nulls_by(lambda pair: pair[1], errors, np.max, names))
     yield report("C11.first_order", f"{what}: first-order steps, {regressed.format('NSM')}", first, worst=np.max)
     for where, words in (("whitened", "as learned on whitened frames"), ("pixels", "carried to pixels")):
         orders = {"first_order": "first-order steps", "exponential": "exponential"}

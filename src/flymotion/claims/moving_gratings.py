@@ -25,7 +25,7 @@ import numpy as np
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.four_learners import PASSES, nearness, told
 from flymotion.claims.lessons import RATE, centres, of_norm_1, opposed
-from flymotion.claims.nulls import labelled_means, random_filters, start_alone
+from flymotion.claims.nulls import NULLS, labelled_means, start_alone, unlearned
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.worlds import WORLDS, rightward_first
@@ -165,11 +165,8 @@ def _filters(chi: OuterProducts, rightward: np.ndarray, rng: np.random.Generator
         "nsm": opposed(chi).filters,
         "sm": np.stack([sm, -sm]),
         "pca": np.stack([pca, -pca]),
-        "start": start_alone(2, chi),
         "sm_start": np.multiply.outer([1, -1], start_alone(1, chi, nonnegative=False)[0]),
-        "random": random_filters(2, chi, rng),
-        "labelled": labelled_means(chi, rightward),
-    }
+    } | unlearned(chi, rightward, rng)
 
 
 def _cluster(
@@ -205,13 +202,13 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     taught, tested = (", ".join(f"{w:g}" for w in each) for each in (config.wavelengths, config.new_wavelengths))
     note = f"optics and shifts of L1; learned from wavelengths {taught} pixels, tested on {tested}"
     note = f"{note}; whitening regularised by {REGULARIZATION:g}"
-    title = "accuracy of direction on gratings of new wavelengths, the worst, {}"
+    title = "accuracy of direction on gratings of new wavelengths, the worst: {}"
     shares = {name: each[:, m:] for name, each in learned.accuracy.items()}
     nulls = {
-        "random": Null("random filters, best seed's worst wavelength", shares["random"].min(axis=1), np.max),
-        "labelled": Null("mean chi of either direction, by labels", shares["labelled"], np.min, bounded=False),
+        "random": Null("random filters at their worst wavelength", shares["random"].min(axis=1), np.max),
+        "labelled": Null(NULLS["labelled"], shares["labelled"], np.min),
     }
-    start = {name: Null("the start alone, worst", shares[name], np.min) for name in ("start", "sm_start")}
+    start = {name: Null(NULLS["start"], shares[name], np.min) for name in ("start", "sm_start")}
     yield from beside(
         above("C6.accuracy", title.format("NSM"), shares["nsm"], 0.99, note=note), start=start["start"], **nulls
     )
@@ -226,26 +223,27 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
 def _check_kmeans(learned: Learned, config: Config, title: str, note: str) -> Iterator[Claim]:
     """Report K-means, and why it comes out so."""
     kmeans, m = learned.kmeans, len(config.wavelengths)
-    ways = {"from_motion": "started at the mean chi of either direction", "unit_length": "of chi at unit length"}
+    ways = {"from_motion": "K-means from averages by label", "unit_length": "K-means of chi at unit length"}
     for id, what, shares in (
-        ("accuracy", "difference of K-means's centres", learned.accuracy),
-        ("clusters", "K-means's clusters", learned.clusters),
+        ("accuracy", "the difference of K-means' centres", learned.accuracy),
+        ("clusters", "K-means' clusters", learned.clusters),
     ):
         row = report(
             f"C6.{id}_kmeans", title.format(what), shares["kmeans"][:, m:], worst=np.min, note=f"{note}; {WHY}"
         )
-        taught = Null("of the wavelengths learned from, the worst", shares["kmeans"][:, :m], np.min)
+        taught = Null("on the wavelengths learned from", shares["kmeans"][:, :m], np.min)
         others = {way: Null(words, shares[f"kmeans_{way}"][:, m:], np.min) for way, words in ways.items()}
         yield from beside(row, taught=taught, **others)
     means = zip(config.wavelengths, kmeans.response.mean(axis=0), strict=True)
     by_wavelength = "mean of seeds: " + ", ".join(f"{length:g} pixels {mean:.2f}" for length, mean in means)
     title = "K-means of gratings: mean output to those learned from, relative to NSM's, least"
     yield report("C6.kmeans_response", title, kmeans.response, worst=np.min, note=by_wavelength)
+    small, started = "share of the smaller cluster's pairs", "when K-means starts from averages by label"
     for name, words, values, worst in (
         ("smaller", "share of pairs in the smaller cluster, largest", kmeans.smaller, np.max),
-        ("shortest", "share of those that show the shortest wavelength, least", kmeans.shortest, np.min),
+        ("shortest", f"{small} that show the shortest wavelength, least", kmeans.shortest, np.min),
         ("sizes", "mean norm of chi of the shortest wavelength, relative to the longest, least", kmeans.sizes, np.min),
         ("inertia_motion", "inertia of clusters right and left, relative to that found, least", kmeans.motion, np.min),
-        ("inertia_from_motion", "the same when it starts there, largest", kmeans.from_motion, np.max),
+        ("inertia_from_motion", f"inertia {started}, relative to that found, largest", kmeans.from_motion, np.max),
     ):
         yield report(f"C6.kmeans_{name}", f"K-means of gratings: {words}", values, worst=worst)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.product_terms import EXPONENTS, GAINS, NULLS, STRENGTHS, THRESHOLDS, Scanned, scan, shares
+from flymotion.claims.beside import Null, beside
+from flymotion.claims.product_terms import EXPONENTS, GAINS, OTHERS, STRENGTHS, THRESHOLDS, Scanned, scan, shares
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.worlds import WORLDS
@@ -227,22 +228,22 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
             product, alone, quadratic = (field[..., k, i] for field in by_unit[:3])
             note = f"{alone.mean():.3g} alone; all terms up to second order explain {quadratic.mean():.3f}"
             id, title = f"C31.{unit}_{which}{shown}", f"{SHARE}, {title}, {label}, {name}"
-            yield report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds; {SENTENCE}")
+            row = report(id, title, product, worst=np.mean, note=f"{note}; mean of the seeds; {SENTENCE}")
+            yield from beside(row, **_nulls(by_unit.scanned.nulls)) if (unit, which) == ("squared", "") else (row,)
         selectivity = by_unit.selectivity[..., k].mean()
         note = f"that difference is {selectivity:.3g} of the sum; mean of the seeds; {MEANING[k]}"
         id, made = f"C31.{unit}_direction_{shown}", by_unit.made[..., k] / selectivity
         yield report(id, f"{makes}, {label}, {name}", made, worst=np.mean, note=note)
-        if unit == "squared":
-            yield from _check_nulls(by_unit.scanned.nulls, shown, name)
     for shown, name in STIMULI.items():
         yield from _check_largest(found[shown].scanned, shown, name)
 
 
-def _check_nulls(nulls: np.ndarray, shown: str, name: str) -> Iterator[Claim]:
-    note = "mean of the seeds; of the multiplier the rest is what squares explain, too: on its own it explains all"
-    for k, (null, label) in enumerate(NULLS.items()):
-        title = f"{SHARE}, one unit, {label}, {name}"
-        yield report(f"C31.squared_{shown}_{null}", title, nulls[..., k], worst=np.mean, note=note)
+def _nulls(values: np.ndarray) -> dict[str, Null]:
+    """Name shares of other nonlinearities, shape (..., n_nonlinearities)."""
+    notes = {"multiplier": "the rest is what squares explain, too: on its own it explains all"}
+    return {
+        key: Null(label, values[..., k], np.mean, notes.get(key, "")) for k, (key, label) in enumerate(OTHERS.items())
+    }
 
 
 def _check_largest(scanned: Scanned, shown: str, name: str) -> Iterator[Claim]:

@@ -8,22 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.claims.lessons import of_norm_1, opposed
-from flymotion.claims.nulls import labelled_means, random_filters, start_alone
+from flymotion.claims.nulls import unlearned
 from flymotion.claims.worlds import World, rightward_first
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.similarity.features import outer_products
 
-__all__ = ["NULLS", "Opponents", "opponents"]
-
-NULLS = {
-    "random": "two random filters",
-    "start": "the start alone, before learning",
-    "labelled": "averages by label",
-    "population": "the population's first component",
-}
-"""What stands beside what was learned: suffixes of rows, and what titles call them."""
+__all__ = ["Opponents", "opponents"]
 
 
 class Opponents(NamedTuple):
@@ -34,7 +26,7 @@ class Opponents(NamedTuple):
     whitening: np.ndarray
     """ZCA of these, shape (n, n)."""
     filters: dict[str, np.ndarray]
-    """On whitened frames, shape (n, n) each: "learned", and of ``NULLS``."""
+    """On whitened frames, shape (n, n) each: "learned", and the keys of :data:`flymotion.claims.nulls.NULLS`."""
 
     def in_pixels(self) -> dict[str, np.ndarray]:
         """Return the filters on frames as they are."""
@@ -50,11 +42,10 @@ def opponents(world: World, n: int, n_pairs: int, seed: Sequence[int]) -> Oppone
     leftward = (pairs.motion[:, 0] < 0).astype(int)
     [component] = world.population(n).components(1)[1]
     sign = 1.0 if cosine(component, derivative_operator((n,))) >= 0 else -1.0
+    nulls = unlearned(chi, leftward, np.random.default_rng([*seed, 1]))
     filters = {
         "learned": opposed(chi).opponent,
-        "random": _opponent(random_filters(2, chi, np.random.default_rng([*seed, 1]))),
-        "start": _opponent(start_alone(2, chi)),
-        "labelled": _opponent(labelled_means(chi, leftward)),
+        **{name: _opponent(both) for name, both in nulls.items()},
         "population": sign * component,
     }
     return Opponents(pairs, whitening.matrix_, {name: of_norm_1(A) for name, A in filters.items()})

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.lessons import RATE, opposed
-from flymotion.claims.nulls import labelled_means, random_filters, start_alone
+from flymotion.claims.nulls import NULLS, random_filters, unlearned
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work
 from flymotion.claims.worlds import World, rightward_first, share_right
@@ -36,13 +37,8 @@ CLAIMS = {"C28": "optics and shifts decide what is learned, as theory says"}
 
 FEATURES = {"change": "paper's feature, dx x'", "midpoint": "midpoint feature, dx (x + x_next)'/2"}
 
-FILTERS = {
-    "nsm": "NSM",
-    "random": "random filters",
-    "start": "the start of NSM alone",
-    "labelled": "averages by label",
-}
-"""Two filters each; all but the first are nulls."""
+FILTERS = ("nsm", "random", "start", "labelled")
+"""Two each; all but the first are nulls."""
 
 MEASURES = {
     "accuracy": "share of new pairs whose direction two filters tell",
@@ -163,12 +159,7 @@ def _learn(lesson: FramePairs, test: FramePairs, feature: str, rng: np.random.Ge
         OuterProductPCA(1).fit(chi[: warm_up_length(chi.shape[1], sum(chi.feature_shape))]).generators_,
         random_filters(1, chi, rng),
     )
-    two = (
-        opposed(chi).filters,
-        random_filters(2, chi, rng),
-        start_alone(2, chi),
-        labelled_means(chi, (lesson.motion[:, 0] < 0).astype(int)),
-    )
+    two = (opposed(chi).filters, *unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng).values())
     return (
         *(antisymmetric_share(filters[0]) for filters in first),
         *np.array([_measure(filters, new, test) for filters in two]).T,
@@ -204,22 +195,12 @@ def _check_components(found: Found, config: Config, feature: str, world: str) ->
     note = f"theory has {motion.sum()} of {motion.size} cells with a gap over 10 % antisymmetric; {world}"
     if feature == "midpoint":
         note = f"a control: in the mean this feature is antisymmetric by construction; {note}"
-    title = f"of cells where it is antisymmetric or not, as theory says; {FEATURES[feature]}"
-    for id, learner, nulls in (
-        ("pca", "PCA's first component", {"random": "a random filter"}),
-        ("sm", "SM's first component", {"start": "the start of SM alone, before learning"}),
-    ):
-        agreed, told = _agreement(found, config, feature, id), note
-        for null, name in nulls.items():
-            told = f"{name} {_agreement(found, config, feature, null).mean():.3f}; {told}"
-        yield above(
-            f"C28.{id}{suffix}", f"{learner}: share {title}", agreed, 0.99, worst=np.mean, unit="share", note=told
-        )
-        for null, name in nulls.items():
-            agreed = _agreement(found, config, feature, null)
-            yield report(
-                f"C28.{id}{suffix}_{null}", f"{name}: share {title}", agreed, worst=np.mean, unit="share", note=note
-            )
+    title = "share of cells in which the first component of {} is antisymmetric or not, as theory says; {}"
+    for id, learner, null in (("pca", "PCA", "random"), ("sm", "SM", "start")):
+        agreed, by_null = (_agreement(found, config, feature, each) for each in (id, null))
+        what = title.format(learner, FEATURES[feature])
+        row = above(f"C28.{id}{suffix}", what, agreed, 0.99, worst=np.mean, unit="share", note=note)
+        yield from beside(row, **{null: Null(NULLS[null], by_null, np.mean)})
 
 
 def _check_filters(found: Found, config: Config, feature: str, world: str) -> Iterator[Claim]:
@@ -229,24 +210,25 @@ def _check_filters(found: Found, config: Config, feature: str, world: str) -> It
     population = {"accuracy": theory.accuracy, "derivative": found["derivative"][feature]}
     for measure, title in MEASURES.items():
         values = _samples(found, config, feature, measure)
-        for k, (name, label) in enumerate(FILTERS.items()):
-            note = f"median over all cells, {_apart(values[..., k], motion)}; {world}"
-            id = f"C28.{measure}_{feature}" + ("" if name == "nsm" else f"_{name}")
-            yield report(id, f"{title}: {label}; {FEATURES[feature]}", values[..., k], worst=np.median, note=note)
+        apart = [f"median over all cells, {_apart(of, motion)}" for of in np.moveaxis(values, -1, 0)]
+        nulls = {
+            name: Null(NULLS[name], values[..., k], np.median, apart[k]) for k, name in enumerate(FILTERS[1:], start=1)
+        }
         if measure in population:
-            known = population[measure]
-            title = f"{title}: plus and minus the population's first component; {FEATURES[feature]}"
-            note = f"median over all cells, {_apart(known[None], motion)}; {world}"
-            yield report(f"C28.{measure}_{feature}_population", title, np.median(known), note=note)
+            known, name = population[measure], "the population's first component, both signs"
+            nulls["population"] = Null(name, np.median(known), np.median, _apart(known[None], motion))
+        title = f"{title}: NSM; {FEATURES[feature]}"
+        note = f"{apart[0]}; {world}"
+        row = report(f"C28.{measure}_{feature}", title, values[..., 0], worst=np.median, note=note)
+        yield from beside(row, **nulls)
     told = _samples(found, config, feature, "accuracy") - 0.5
     learned = told > TOLD * told[..., -1:]
     title = f"share of cells in which two filters tell more than {TOLD:g} of what averages by label do above chance"
-    for k, (name, label) in enumerate(list(FILTERS.items())[:-1]):
-        note = f"{_apart(learned[..., k], motion, np.mean)}; {world}"
-        id = f"C28.learned_{feature}" + ("" if name == "nsm" else f"_{name}")
-        yield report(
-            id, f"{title}: {label}; {FEATURES[feature]}", learned[..., k], worst=np.mean, unit="share", note=note
-        )
+    apart = [_apart(of, motion, np.mean) for of in np.moveaxis(learned, -1, 0)]
+    title, note = f"{title}: NSM; {FEATURES[feature]}", f"{apart[0]}; {world}"
+    row = report(f"C28.learned_{feature}", title, learned[..., 0], worst=np.mean, unit="share", note=note)
+    nulls = {name: Null(NULLS[name], learned[..., k], np.mean, apart[k]) for k, name in ((1, "random"), (2, "start"))}
+    yield from beside(row, **nulls)
 
 
 def _apart(values: np.ndarray, motion: np.ndarray, statistic: Any = np.median) -> str:

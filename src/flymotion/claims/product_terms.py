@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["EXPONENTS", "GAINS", "NULLS", "STRENGTHS", "THRESHOLDS", "Scanned", "product_shares", "scan", "shares"]
+__all__ = ["EXPONENTS", "GAINS", "OTHERS", "STRENGTHS", "THRESHOLDS", "Scanned", "product_shares", "scan", "shares"]
 
 THRESHOLDS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 """b [standard deviations of the sum]."""
@@ -42,7 +42,7 @@ THINNED = 4
 N_RANDOM, N_WAVES = 20, 6
 """Random nonlinearities, and the cosines that each is made of."""
 
-NULLS = {
+OTHERS = {
     "linear": "the sum itself",
     "odd": "an odd nonlinearity, the hyperbolic tangent of the sum in standard deviations",
     "random": f"random nonlinearities, {N_WAVES} cosines of the sum each, mean of {N_RANDOM}",
@@ -60,7 +60,7 @@ class Scanned(NamedTuple):
     conductances: np.ndarray
     """Of excitation and inhibition, shape (n_strengths, n_strengths, 2)."""
     nulls: np.ndarray
-    """Of one unit of each of ``NULLS``, shape (4,)."""
+    """Of one unit of each of ``OTHERS``, shape (4,)."""
 
 
 def scan(sums: np.ndarray, conductances: np.ndarray) -> Scanned:

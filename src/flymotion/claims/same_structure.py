@@ -8,6 +8,7 @@ import numpy as np
 
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.four_learners import FIRM, Nonnegative, Signed, Told
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, Statistic, above, all_of, below, report, within
 from flymotion.generators import cosine
 from flymotion.generators.theory import antisymmetric_share
@@ -22,7 +23,7 @@ OPPOSED, FILTERS, OUTPUTS = -0.95, 0.01, 0.015
 
 SILENT = "pairs without output counted as wrong"
 
-STAGES = {"random_start": "from a random start by the rule alone", "start": "the start alone"}
+STAGES = {"random_start": "learned from a random start by the rule alone", "start": NULLS["start"]}
 """What stands beside that which was learned."""
 
 SETTINGS = {
@@ -44,24 +45,17 @@ def first_components(id: str, signed: Mapping[str, Signed], note: str = "") -> I
         learned, started = ({w: c[:, 0] for w, c in like[whose].items()} for whose in ("sm", "start"))
         yield from beside(
             above(f"{id}.{other}", title, learned, least, note=note),
-            start=Null("the start alone, worst", started, np.min),
-            random=Null("random filters, best", like["random"], np.max),
+            start=Null(NULLS["start"], started, np.min),
+            random=Null(NULLS["random"], like["random"], np.max),
         )
 
 
 def antisymmetry(id: str, signed: Mapping[str, Signed]) -> Iterator[Claim]:
     """State that the population's first component is antisymmetric."""
     shares = {world: antisymmetric_share(s.theory[0, 0]) for world, s in signed.items()}
-    random = {world: _antisymmetric(s.random) for world, s in signed.items()}
+    random = {world: antisymmetric_share(s.random) for world, s in signed.items()}
     title = "antisymmetric share of the population's first component"
-    yield from beside(
-        above(f"{id}.antisymmetric", title, shares, 0.9), random=Null("random filters, best", random, np.max)
-    )
-
-
-def _antisymmetric(filters: np.ndarray) -> np.ndarray:
-    """Antisymmetric share of filters, shape (..., n, n)."""
-    return ((filters - filters.swapaxes(-1, -2)) ** 2).sum(axis=(-2, -1)) / 4 / (filters**2).sum(axis=(-2, -1))
+    yield from beside(above(f"{id}.antisymmetric", title, shares, 0.9), random=Null(NULLS["random"], random, np.max))
 
 
 # -- two filters ----------------------------------------------------------------------------------------------------
@@ -84,7 +78,7 @@ def opposites(id: str, learned: Mapping[str, Nonnegative], known: Iterable[Claim
 def _opposition(id: str, name: str, label: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
     row = below(f"{id}.cos{_suffix(name)}", f"cosine of {label}'s two filters", _cosines(learned, name), OPPOSED)
     nulls = _stages(name, {stage: _cosines(learned, f"{name}_{stage}") for stage in STAGES}, np.max)
-    yield from beside(row, **nulls, random=Null("random filters, least", _cosines(learned, "random"), np.min))
+    yield from beside(row, **nulls, random=Null(NULLS["random"], _cosines(learned, "random"), np.min))
 
 
 def _accuracy(id: str, name: str, label: str, learned: Mapping[str, Nonnegative], read: str) -> Iterator[Claim]:
@@ -103,9 +97,9 @@ def _accuracy(id: str, name: str, label: str, learned: Mapping[str, Nonnegative]
         else below(id, title, short, room, note=f"{note}; may be better")
     )
     nulls = _stages(name, {stage: _shortfall(learned, f"{name}_{stage}", read) for stage in STAGES}, np.max)
-    random = Null("random filters, best", _shortfall(learned, "random", read), np.min)
+    random = Null(NULLS["random"], _shortfall(learned, "random", read), np.min)
     labelled = {world: one.reference - one.labelled for world, one in learned.items()}
-    told_more = Null("mean chi of either direction, by labels, mean over seeds", labelled, np.mean, bounded=False)
+    told_more = Null(NULLS["labelled"], labelled, np.mean)
     yield from beside(row, **nulls, random=random, **({"labelled": told_more} if name == "nsm" else {}))
 
 
@@ -113,18 +107,15 @@ def _clusters(id: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
     """State that K-means' own outputs, which of its clusters a pair is in (Eq. 27), are the directions."""
     short = {world: one.reference - one.clusters for world, one in learned.items()}
     smaller = {world: one.smaller for world, one in learned.items()}
-    title = "accuracy of direction on new pairs, read from K-means's clusters (Eq. 27): shortfall from the population's"
+    title = "accuracy of direction on new pairs, read from K-means' clusters (Eq. 27): shortfall from the population's"
     yield below(f"{id}.clusters_kmeans", f"{title} first component", short, OUTPUTS, note="may be better")
-    title = (
-        "share of pairs in K-means's smaller cluster, the least: large chi of one direction stand against all others"
-    )
+    title = "share of pairs in K-means' smaller cluster, the least: large chi of one direction stand against all others"
     yield report(f"{id}.clusters_kmeans_smaller", title, smaller, worst=np.min)
 
 
 def _stages(name: str, values: Mapping[str, Mapping[str, np.ndarray]], worst: Statistic) -> dict[str, Null]:
     return {
-        stage: Null(f"{words}, worst", values[stage], worst, note=SETTINGS[f"{name}_{stage}"])
-        for stage, words in STAGES.items()
+        stage: Null(words, values[stage], worst, note=SETTINGS[f"{name}_{stage}"]) for stage, words in STAGES.items()
     }
 
 

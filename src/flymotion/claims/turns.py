@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.ways import (
     LIKE,
     RIDGE,
     Scored,
-    beside,
     early_vision,
     labelled,
     learn,
@@ -172,15 +172,15 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs, "
         note += f"{WARM_UP} of them to start from; "
         note += f"mean {nsm.accuracy.mean():.4f}, the start alone {start.accuracy.mean():.4f}"
-        yield above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
-        yield from beside(f"C27.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
+        row = above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
+        yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
         title = f"seeds in which all six ways are found, with cosines above {LIKE}, {words}"
         note = f"of the start alone {int(succeeded(start).sum())}"
         yield report(f"C27.seeds{end}", f"{title}: NSM", succeeded(nsm), worst=np.sum, unit="seeds", note=note)
         title = f"cosine of filters with the population's generators, {words}"
         note = least_of_ways(MOTION, nsm.cosines)
-        yield report(f"C27.cos{end}", f"{title}: NSM", nsm.cosines, worst=np.min, note=note)
-        yield from beside(f"C27.cos{end}", title, lambda null: null.cosines, learned, worst=np.min)
+        row = report(f"C27.cos{end}", f"{title}: NSM", nsm.cosines, worst=np.min, note=note)
+        yield from beside(row, **nulls_by(lambda null: null.cosines, learned, np.min))
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:

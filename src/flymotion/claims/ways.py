@@ -5,38 +5,32 @@ The plane's transformations and the sphere's turns are learned so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from flymotion.claims.lessons import of_norm_1
-from flymotion.claims.nulls import labelled_means, random_filters
-from flymotion.claims.rows import Claim, report
+from flymotion.claims.nulls import labelled_means, random_filters, start_state
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
 from flymotion.similarity.features import OuterProducts, outer_products
-from flymotion.similarity.initialisation import warm_start, warm_up_length
-from flymotion.similarity.state import State
 from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
 
 __all__ = [
     "LIKE",
-    "NULLS",
     "RIDGE",
     "Labelled",
     "Scored",
-    "beside",
     "early_vision",
     "labelled",
     "learn",
     "least_of_ways",
     "scored",
     "succeeded",
-    "told_beside",
 ]
 
 RIDGE = 1e-5
@@ -44,14 +38,6 @@ RIDGE = 1e-5
 
 LIKE = 0.8
 """Cosine from which a filter counts as a generator."""
-
-NULLS = {
-    "random": "random filters",
-    "start": "the start alone, nothing learned",
-    "labelled": "averages with labels",
-    "population": "the population's generators",
-}
-"""What learned filters stand beside, in words; the keys are suffixes of rows."""
 
 
 def early_vision(regularization: float = RIDGE) -> Pipeline:
@@ -115,15 +101,14 @@ class Scored(NamedTuple):
 
 
 def learn(given: Labelled, seed: int, warm_up: int | None = None) -> dict[str, Scored]:
-    """Let NSM learn in one pass, and score it (``"nsm"``) and its nulls, by the keys of ``NULLS``.
+    """Let NSM learn in one pass, and score it (``"nsm"``) and its nulls, by the keys of ``nulls.NULLS``.
 
     It learns as :class:`NonnegativeSimilarityMatching` does, on the state itself, to see its start without taking it
     twice; ``warm_up`` is as there. Nulls have no lateral inhibition: the largest projection on a filter of norm 1
     names the way.
     """
     K = len(given.motion.ways)
-    first = given.chi[: warm_up or warm_up_length(given.chi.shape[1], sum(given.chi.feature_shape))]
-    state = State.of_outputs(warm_start(first, K, nonnegative=True), first, first.dtype)
+    state = start_state(given.chi, K, nonnegative=True, warm_up=warm_up)
     nulls = {
         "random": random_filters(K, given.chi, np.random.default_rng(seed)),
         "start": state.W.reshape(K, *given.chi.feature_shape),
@@ -171,22 +156,3 @@ def least_of_ways(motion: Motion, values: np.ndarray) -> str:
     """Tell the least value of each way, of several seeds, shape (n_seeds, K)."""
     least = zip(motion.ways, values.min(axis=0), strict=True)
     return ", ".join(f"{motion.called(way)} {value:.3f}" for way, value in least)
-
-
-def beside(
-    id: str,
-    title: str,
-    measure: Callable[[Any], np.ndarray],
-    learned: Mapping[str, Any],
-    *,
-    names: Mapping[str, str] = NULLS,
-    **how: Any,
-) -> Iterator[Claim]:
-    """Report a measure of the nulls of what was learned, in rows beside that of the learned; ``how`` is as there."""
-    for name, words in names.items():
-        yield report(f"{id}_{name}", f"{title}: {words}", measure(learned[name]), **how)
-
-
-def told_beside(measure: Callable[[Any], np.ndarray], learned: Mapping[str, Any]) -> str:
-    """Tell the least of a measure of each null."""
-    return ", ".join(f"{words} {measure(learned[name]).min():.3f}" for name, words in NULLS.items())

@@ -356,7 +356,17 @@ class Population:
         return float(np.average(right, weights=weights * (np.abs(cosine) > 0.5)))
 
 
-def antisymmetric_share(A: np.ndarray) -> float:
-    """Return the share of a generator's energy in its antisymmetric part, ``|A - A'|^2 / 4 |A|^2``."""
+def antisymmetric_share(A: np.ndarray) -> np.ndarray:
+    """Return the share of generators' energy in their antisymmetric parts, ``|A - A'|^2 / 4 |A|^2``.
+
+    Parameters
+    ----------
+    A : ndarray, shape (..., n, n)
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
     A = unmasked(A, "A")
-    return float((((A - A.T) / 2) ** 2).sum() / (A**2).sum())
+    odd = (A - A.swapaxes(-1, -2)) / 2
+    return (odd**2).sum(axis=(-2, -1)) / (A**2).sum(axis=(-2, -1))

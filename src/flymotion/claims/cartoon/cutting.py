@@ -18,12 +18,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.cartoon.regimes import REGIMES, Seen
 from flymotion.claims.content.classes import middle
 from flymotion.claims.lessons import opposed
-from flymotion.claims.nulls import labelled_means, random_filters, start_alone
+from flymotion.claims.nulls import NULLS, unlearned
 from flymotion.claims.rows import Claim, above, report
-from flymotion.claims.worlds import rightward_first
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CUTS", "CUT_NOISES", "NULLS", "Cut", "check_cuts", "cut", "draw_cut", "kept"]
+__all__ = ["CUTS", "CUT_NOISES", "Cut", "check_cuts", "cut", "draw_cut", "kept"]
 
 CUTS = {
     "three": ("the filter cut to three pixels a row, whitened frames", np.min),
@@ -45,16 +45,6 @@ CUTS = {
     "difference_in_pixels": ("the central difference, frames not whitened; largest", np.max),
 }
 """What is correlated with the full filter's output, "row" with the output of that row, whole; and which is given."""
-
-WORDS = {
-    "random": "a random filter instead, largest",
-    "start": "the start alone, before learning, instead",
-    "labelled": "the labelled mean instead",
-    "population": "the population's filter instead",
-}
-
-NULLS = tuple(WORDS)
-"""Filters that are cut, too, and correlated with what they were before; the last is known of L1 without noise alone."""
 
 VISION = {"L1": make_pipeline(ZCAWhitening(0.0)), "P": make_pipeline(ZCAWhitening(1e-3), ContrastNormalization())}
 """Early vision. Photographs hold little of the finest detail; with 1e-4 one sample in four of 5 pixels learns none."""
@@ -76,7 +66,9 @@ class Cut(NamedTuple):
     correlations: np.ndarray
     """In the order of CUTS, shape (n_cuts,)."""
     nulls: np.ndarray
-    """Of three pixels a row of other filters, in the order of NULLS, NaN of what is not known; shape (n_nulls,)."""
+    """Of three pixels a row of ``NULLS``, cut likewise, each with itself whole; shape (n_nulls,).
+
+    NaN for the population's filter but in L1 without noise, where it is known."""
 
 
 def cut(world: str, noise: str, given: Seen, n: int, rng: np.random.Generator) -> Cut:
@@ -98,10 +90,9 @@ def cut(world: str, noise: str, given: Seen, n: int, rng: np.random.Generator) -
 
 
 def _others(chi: OuterProducts, lesson: FramePairs, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return random filters, the start alone and the labelled means, each as half a difference; shape (n, n) each."""
+    """Return nulls in their order, each as half a difference of either sign; shape (n, n) each."""
     assert lesson.motion is not None
-    start, means = start_alone(2, chi), labelled_means(chi, (lesson.motion[:, 0] < 0).astype(int))
-    return [(a - b) / 2 for a, b in (random_filters(2, chi, rng), start[rightward_first(start)], means)]
+    return [(a - b) / 2 for a, b in unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng).values()]
 
 
 def _population(world: str, test: FramePairs) -> float:
@@ -138,34 +129,21 @@ def check_cuts(cuts: Mapping[str, Cut], sizes: Sequence[int]) -> Iterator[Claim]
         title = f"correlation with the full filter's output over new pairs: {words}{noisy}"
         by = _by({world: of.correlations[:, j, :, k] for world, of in cuts.items()}, sizes)
         if name == "three":
-            nulls = [{world: of.nulls[:, j, :, q] for world, of in cuts.items()} for q in range(len(NULLS))]
-            yield from _stands(id, title, by, nulls, sizes)
+            nulls = {key: {world: of.nulls[:, j, :, q] for world, of in cuts.items()} for q, key in enumerate(NULLS)}
+            yield from beside(above(id, title, by, 0.95), **_cut_likewise(nulls, sizes))
         else:
             yield report(id, title, by, worst=worst)
 
 
-def _stands(
-    id: str, title: str, by: Mapping[str, np.ndarray], nulls: Sequence[Mapping[str, np.ndarray]], sizes: Sequence[int]
-) -> Iterator[Claim]:
-    """State that three pixels stand for the filter, beside other filters: the random one at best, others at worst."""
-    rows, told = [], []
-    for null, values in zip(NULLS, nulls, strict=True):
+def _cut_likewise(nulls: Mapping[str, Mapping[str, np.ndarray]], sizes: Sequence[int]) -> dict[str, Null]:
+    """Name what is known of nulls: of random filters the largest, of others the least."""
+    found = {}
+    for key, values in nulls.items():
         known = {name: of for name, of in _by(values, sizes).items() if np.isfinite(of).all()}
         if known:
-            row = report(
-                f"{id}_{null}",
-                f"{title}: {WORDS[null]}, beside itself whole",
-                known,
-                worst=np.max if null == "random" else np.min,
-            )
-            rows.append(row)
-            told.append(f"{null} {row.value:.3f}")
-    least = min(np.min(values) for values in by.values())
-    start = next(row.value for row in rows if row.id == f"{id}_start")
-    as_well = "; so the start alone, before learning, is cut with as little loss" if start > least - 0.01 else ""
-    note = f"other filters, cut likewise, each beside itself whole: {', '.join(told)}{as_well}"
-    yield above(id, title, by, 0.95, note=note)
-    yield from rows
+            words = f"{NULLS[key]}, cut likewise, with themselves whole"
+            found[key] = Null(words, known, np.max if key == "random" else np.min)
+    return found
 
 
 def _by(values: Mapping[str, np.ndarray], sizes: Sequence[int]) -> dict[str, np.ndarray]:

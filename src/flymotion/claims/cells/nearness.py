@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from flymotion.claims.beside import Null, beside
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, report
 from flymotion.generators import Generators
 
-__all__ = ["KINDS", "NULLS", "WAVELENGTH", "Tuned", "state"]
+__all__ = ["BESIDE", "KINDS", "WAVELENGTH", "Tuned", "state"]
 
 KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("down", 270.0)}
 """Subtypes of T4 and T5, and what they prefer [deg]."""
@@ -23,15 +25,12 @@ KINDS = {"a": ("left", 180.0), "b": ("right", 0.0), "c": ("up", 90.0), "d": ("do
 WAVELENGTH = 30.0
 """Of the gratings that are compared with [deg]."""
 
-NULLS = {
+BESIDE = {
     "cosine": "a rectified cosine",
     "hrd": "a rectified HRD",
     "conductance": "three-input conductances (Zavatone-Veth et al. 2020)",
     "gruntman": "excitation and displaced inhibition, peaks (Gruntman et al. 2018)",
-    "random": "random filters",
-    "start": "the start alone, before learning",
-    "labelled": "averages by label",
-}
+} | {name: NULLS[name] for name in ("random", "start", "labelled")}
 """Suffixes of rows, and what titles call them; that of Gruntman et al. is of T4 alone."""
 
 N_DRAWS = 2000
@@ -119,12 +118,13 @@ def _measure(
     id: str, title: str, near: Mapping[str, Mapping[str, Near]], field: str, worst: Any, note: str = "", **how: Any
 ) -> Iterator[Claim]:
     """Report a measure of what was learned, and of each null, the worst seed."""
-    for name in next(iter(near.values())):
-        values = {video: getattr(each[name], field).mean(axis=1) for video, each in near.items()}
-        if name == "learned":
-            yield report(id, title, values, worst=worst, note=note, **how)
-        else:
-            yield report(f"{id}_{name}", f"{title}; null: {NULLS[name]}", values, worst=worst, **how)
+
+    def values(name: str) -> dict[str, np.ndarray]:
+        return {video: getattr(each[name], field).mean(axis=1) for video, each in near.items()}
+
+    row = report(id, title, values("learned"), worst=worst, note=note, **how)
+    known = next(iter(near.values()))
+    yield from beside(row, **{key: Null(words, values(key), worst) for key, words in BESIDE.items() if key in known})
 
 
 def _nearer(id: str, what: str, near: Mapping[str, Mapping[str, Near]], field: str, sign: int, **how: Any) -> Claim:

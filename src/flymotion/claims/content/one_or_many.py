@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.content.classes import CLASSES, WORLD, Views, contrasts
 from flymotion.claims.content.transfer import less_means, whitening
 from flymotion.claims.lessons import opposed
@@ -55,12 +56,12 @@ LIMITS = {"fractions": WORLD.max_shift, "whole": float(LARGEST)}
 
 VELOCITY_READERS = {
     "": "one unit a direction, NSM's",
-    "_random": "one random unit a direction",
-    "_start": "one unit a direction, the start alone, before learning",
-    "_labelled": "one unit a direction, labelled means of noise",
-    "_contrast": "one unit a direction, NSM's, over the pair's squared contrast",
-    "_diagonals": "one unit a velocity, sums along diagonals; the most active one",
-    "_raw_diagonals": "one unit a velocity, sums along diagonals of frames as they are; the most active one",
+    "random": "one random unit a direction",
+    "start": "one unit a direction, the start alone, before learning",
+    "labelled": "one unit a direction, averages by label of noise",
+    "contrast": "one unit a direction, NSM's, over the pair's squared contrast",
+    "diagonals": "one unit a velocity, sums along diagonals; the most active one",
+    "raw_diagonals": "one unit a velocity, sums along diagonals of frames as they are; the most active one",
 }
 """Who reads velocity: suffix of the row, and name."""
 
@@ -165,13 +166,14 @@ def check_velocities(found: Velocities, config: Any) -> Iterator[Claim]:
     )
     for (i, shifts), (j, (measure, title)) in itertools.product(enumerate(SHIFTS), enumerate(MEASURES.items())):
         guess = {"direction": 0.5, "speed": 0.0, "told": 0.25 if shifts == "fractions" else 0.2}[measure]
-        learned, start = (found.measured[:, i, list(VELOCITY_READERS).index(k), j].min() for k in ("", "_start"))
-        as_well = "; the start alone, before learning, tells as much" if start > learned - 0.01 else ""
-        note = f"no motion named, or a guess: {guess:g}{as_well}; {world}"
-        for k, (suffix, reader) in enumerate(VELOCITY_READERS.items()):
-            by = {name: found.measured[:, i, k, j, c] for c, name in enumerate(UNSEEN)}
-            of = f"{title}, shifts of {CALLED[shifts]}, content not learned from, lowest: {reader}"
-            yield report(f"C9.velocity_{shifts}_{measure}{suffix}", of, by, worst=np.min, note="" if suffix else note)
+        by = {
+            key: Null(reader, {name: found.measured[:, i, k, j, c] for c, name in enumerate(UNSEEN)}, np.min)
+            for k, (key, reader) in enumerate(VELOCITY_READERS.items())
+        }
+        learned, note = by.pop(""), f"no motion named, or a guess: {guess:g}; {world}"
+        title = f"{title}, shifts of {CALLED[shifts]}, content not learned from, lowest: {learned.name}"
+        row = report(f"C9.velocity_{shifts}_{measure}", title, learned.values, worst=np.min, note=note)
+        yield from beside(row, **by)
     title = "activity of one unit a direction at two pixels a frame over that at one, content not learned from, lowest"
     rises = {name: found.rise[:, c] for c, name in enumerate(UNSEEN)}
     yield report("C9.velocity_rise", title, rises, worst=np.min, note=world)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.content.classes import CLASSES, WORLD, Views, drawn
 from flymotion.claims.lessons import opposed, two_units
-from flymotion.claims.nulls import labelled_means, random_filters, start_alone
+from flymotion.claims.nulls import NULLS, unlearned
 from flymotion.claims.rows import Claim, below, report
 from flymotion.claims.worlds import rightward_first, share_right
 from flymotion.frames import FramePairs
@@ -45,11 +46,10 @@ WITH_NULLS = ("own", "shared_removed")
 """The claim, and where it comes nearest to holding: these stand beside their nulls."""
 
 READERS = {
-    "": "of NSM's filters",
-    "_random": "of random filters",
-    "_start": "of the start alone, before learning",
-    "_labelled": "of labelled means of the class learned from",
-    "_population": "of the population's filter of noise, whatever the class",
+    "": "NSM's filters",
+    **NULLS,
+    "labelled": "averages by label of the class learned from",
+    "population": "the population's filter of noise, whatever the class",
 }
 """Who reads direction: suffix of the row, and name."""
 
@@ -120,11 +120,11 @@ def _filters(Z: np.ndarray, lesson: FramePairs, rng: np.random.Generator, *, nul
     learned = Z @ opposed(chi).opponent @ Z
     if not nulls:
         return learned[None]
-    start, means = start_alone(2, chi), labelled_means(chi, (lesson.motion[:, 0] < 0).astype(int))
-    differences = [right - left for right, left in (random_filters(2, chi, rng), start[rightward_first(start)], means)]
+    others = unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng)
+    others["start"] = others["start"][rightward_first(others["start"])]
     theory = WORLD.population(len(Z))
     population = theory.Z @ theory.components(1)[1][0] @ theory.Z
-    return np.stack([learned, *(Z @ A @ Z for A in differences), population])
+    return np.stack([learned, *(Z @ (right - left) @ Z for right, left in others.values()), population])
 
 
 def _additive(Z: np.ndarray, lesson: FramePairs, test: FramePairs) -> list[float]:
@@ -181,16 +181,6 @@ def _row(id: str, how: str, lost: np.ndarray, world: str) -> Iterator[Claim]:
     seed, a, b = np.unravel_index(each[""].argmax(), each[""].shape)
     less = "less" if lost[seed, 0, a, b] > 0 else "more"
     mean = each[""].max(axis=(1, 2)).mean()
-    beside = [f"mean of the seeds {mean:.3f}"]
-    if nulls := [f"{suffix[1:]} {values.max():.3f}" for suffix, values in each.items() if suffix]:
-        beside.append(f"the same of nulls: {', '.join(nulls)}")
-        if each["_start"].max() < each[""].max() + 0.01:
-            beside.append("so the start alone, before learning, loses as little")
-    for suffix, values in each.items():
-        of = f"{title}, {how}: {READERS[suffix]}"
-        if suffix:
-            yield report(id + suffix, of, values, worst=np.max)
-        else:
-            yield below(
-                id, of, values, BOUND, note=f"worst: {names[a]} to {names[b]}, {less}; {'; '.join(beside)}; {world}"
-            )
+    note = f"worst: {names[a]} to {names[b]}, {less}; mean of the seeds {mean:.3f}; {world}"
+    row = below(id, f"{title}, {how}: of NSM's filters", each.pop(""), BOUND, note=note)
+    yield from beside(row, **{suffix: Null(READERS[suffix], values) for suffix, values in each.items()})

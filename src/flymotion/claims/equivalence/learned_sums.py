@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.equivalence import movies
 from flymotion.claims.equivalence.movies import (
     FILTERS,
@@ -20,7 +21,8 @@ from flymotion.claims.equivalence.movies import (
 )
 from flymotion.claims.equivalence.singles import drawn_scenes, trio
 from flymotion.claims.lessons import of_norm_1
-from flymotion.claims.opponents import NULLS, Opponents, opponents
+from flymotion.claims.nulls import NULLS
+from flymotion.claims.opponents import Opponents, opponents
 from flymotion.claims.passing import moving
 from flymotion.claims.rows import Claim, below, report
 from flymotion.claims.worlds import WORLDS
@@ -223,11 +225,17 @@ def check_learned(found: Mapping[str, Learned], config: Config) -> Iterator[Clai
 
 def _residuals(id: str, title: str, shares: Mapping[str, np.ndarray], note: str) -> Iterator[Claim]:
     """Report shares, (n_seeds, 2 coordinates, n_keys) by world."""
-    for k, (key, words) in enumerate((("", ""), *((f"_{key}", f"; null: {words}") for key, words in NULLS.items()))):
-        by = {
-            f"{world}, {where}": each[:, j, k] for world, each in shares.items() for j, where in enumerate(COORDINATES)
-        }
-        yield report(f"{id}{key}", f"{title}{words}", by, worst=np.max, note="" if key else note)
+    learned, *nulls = (
+        {f"{world}, {where}": each[:, j, k] for world, each in shares.items() for j, where in enumerate(COORDINATES)}
+        for k in range(len(KEYS))
+    )
+    row = report(id, title, learned, worst=np.max, note=note)
+    yield from beside(row, **_nulls(nulls))
+
+
+def _nulls(values: Sequence[Mapping[str, np.ndarray]]) -> dict[str, Null]:
+    """Name values of nulls, in the order of ``NULLS``; of fewer of the first of them."""
+    return {key: Null(words, of) for (key, words), of in zip(NULLS.items(), values, strict=False)}
 
 
 def _check_singles(world: str, sizes: np.ndarray, config: Config) -> Iterator[Claim]:
@@ -240,10 +248,8 @@ def _check_singles(world: str, sizes: np.ndarray, config: Config) -> Iterator[Cl
     for j, (rival, words) in enumerate((("", "an HRD, on its better side"), ("_shared", "a shared line"))):
         for i, (mean, about) in enumerate((("", "zero mean"), ("_mean", "about a mean luminance"))):
             id, what = f"C20.learned_{world}{rival}{mean}", f"{title} {words}, {about}, largest"
-            by = [{read: sizes[:, k, r, i, j] for r, read in enumerate(READ)} for k in range(len(KEYS))]
-            bounded = not (rival or mean)
-            yield (
-                below(id, what, by[0], 0.5, note=note) if bounded else report(id, what, by[0], worst=np.max, note=note)
-            )
-            for key, of_null in list(zip(NULLS, by[1:], strict=True))[: None if bounded else 1]:
-                yield report(f"{id}_{key}", f"{what}; null: {NULLS[key]}", of_null, worst=np.max)
+            own, *nulls = ({read: sizes[:, k, r, i, j] for r, read in enumerate(READ)} for k in range(len(KEYS)))
+            if rival or mean:
+                yield from beside(report(id, what, own, worst=np.max, note=note), **_nulls(nulls[:1]))
+            else:
+                yield from beside(below(id, what, own, 0.5, note=note), **_nulls(nulls))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.equivalence import movies
 from flymotion.claims.equivalence.movies import DT, FILTERS, SETTLED, SPEED, START, WAVELENGTH, correlation, respond
 from flymotion.claims.passing import moving, noise, photographed_rows
@@ -31,10 +32,10 @@ RIVALS = {
 }
 """What one three-pixel detector is compared with, of the same filters but for the published line."""
 
-NULLS = {
-    "null_slower": "an HRD with one of twice the time constant",
-    "null_hrd_over": "an HRD with the same one pixel over",
-    "null_over": "a three-pixel detector with the same one pixel over",
+ALIKE = {
+    "slower": "an HRD with one of twice the time constant",
+    "hrd_over": "an HRD with the same HRD one pixel over",
+    "over": "a three-pixel detector with the same detector one pixel over",
 }
 """Pairs that nobody would call different models: suffixes of rows, and what titles call them."""
 
@@ -51,7 +52,7 @@ class Singles(NamedTuple):
     sizes: np.ndarray
     """Largest |correlation| over all speeds, or gratings, with ``RIVALS``; (n_filters, 2 means, n_kinds, n_rivals)."""
     nulls: np.ndarray
-    """The same of ``NULLS``, shape (n_filters, 2 means, n_kinds, n_nulls)."""
+    """The same of ``ALIKE``, shape (n_filters, 2 means, n_kinds, n_pairs)."""
     one_row: np.ndarray
     """Largest with HRD and shared line in any single row of a photograph, zero mean, shape (n_filters, 2)."""
     theory: np.ndarray
@@ -137,7 +138,7 @@ def trio(delayed: Step) -> tuple[Detector, Detector, Detector]:
 
 
 def _correlations(outputs: np.ndarray) -> np.ndarray:
-    """Correlate the middle three-pixel detector with each of ``RIVALS``, then ``NULLS``; shape (7,)."""
+    """Correlate the middle three-pixel detector with each of ``RIVALS``, then ``ALIKE``; shape (7,)."""
     three, three_over, left, right, slower, *lines = np.moveaxis(outputs, -1, 0)
     better = max((correlation(three, hrd) for hrd in (left, right)), key=abs)
     nulls = [correlation(right, slower), correlation(left, right), correlation(three, three_over)]
@@ -172,23 +173,25 @@ def check_singles(singles: Singles, config: Config) -> Iterator[Claim]:
         title = f"|correlation| over time of one three-pixel detector with {rival}, largest"
         at_zero, about = (f"{title}, {mean}" for mean in ("zero mean", "about a mean luminance"))
         by = _by_kind(singles.sizes[:, :, 0, :, k])
-        yield (
-            below("C20.hrd", at_zero, by, 0.75, note=note) if key == "hrd" else _report(f"C20.{key}", at_zero, by, note)
-        )
+        if key == "hrd":
+            yield from beside(below("C20.hrd", at_zero, by, 0.75, note=note), **_nulls(singles.nulls[:, :, 0]))
+        else:
+            yield _report(f"C20.{key}", at_zero, by, note)
         yield _report(f"C20.{key}_mean", about, _by_kind(singles.sizes[:, :, 1, :, k]), note)
         if key in ("hrd", "shared"):
-            title = f"the same with {rival}, over any single row of a photograph, zero mean, largest"
+            title = f"{title}, over any single row of a photograph, zero mean"
             told = "highest in rows in which one edge makes most of the output: one pulse in either detector"
             yield report(f"C20.{key}_row", title, singles.one_row[..., k], worst=np.max, note=told)
-        if key == "hrd":
-            for j, (null, pair) in enumerate(NULLS.items()):
-                title = f"null: |correlation| over time of {pair}, largest, zero mean"
-                yield _report(f"C20.hrd_{null}", title, _by_kind(singles.nulls[:, :, 0, :, j]), note)
     title = "difference of the three detectors' sums over a ring, same filters: largest, relative to the largest sum"
     yield below("C20.sums", title, singles.ring, 1e-12, note="noise, grating, photographs; a delay and a low-pass")
     title = "gratings: deviation of the correlations from 0 (HRD) and theory (shared line), largest"
     forms = "theory: 0 of a low-pass, -sin(omega tau / 2) of a delay, which is -1 at twice the best frequency"
     yield below("C20.theory", title, singles.theory, 1e-6, seeds=0, note=forms)
+
+
+def _nulls(sizes: np.ndarray) -> dict[str, Null]:
+    """Name sizes of ``ALIKE``, shape (n_seeds, n_filters, n_kinds, n_pairs)."""
+    return {f"null_{key}": Null(pair, _by_kind(sizes[..., j])) for j, (key, pair) in enumerate(ALIKE.items())}
 
 
 def _report(id: str, title: str, by: dict[str, np.ndarray], note: str) -> Claim:

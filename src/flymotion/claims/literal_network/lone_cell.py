@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.literal_network.agreement import STRENGTH, unit_energy
 from flymotion.claims.nulls import labelled_means, random_filters
 from flymotion.claims.rows import Claim, above, report
@@ -32,15 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["Rows", "check_lone_cell", "learn_alone"]
 
 
-BESIDE_THREE = {
-    "alone": ("", "the row that a single T4 learns"),
-    "start": ("_start", "the random start"),
-    "labelled": ("_labelled", "the labelled mean"),
-    "lone_population": ("_population", "the row of a single T4 in the population"),
-    "full": ("_full", "the centre's row of the full filter"),
-    "population": ("_full_population", "the centre's row of the population's filter"),
+BESIDE = {
+    "start": ("start", "the random start"),
+    "labelled": ("labelled", "averages by label"),
+    "pca": ("lone_pca", "PCA of what that T4 sees"),
 }
-"""What stands beside the three-pixel row: fields of ``Rows``, the suffix of the claim's row, and words."""
+"""What stands beside the row that a T4 learned: fields of ``Rows``, and words, by the suffix of the claim's row."""
+
+BESIDE_THREE = {
+    "start": BESIDE["start"],
+    "labelled": BESIDE["labelled"],
+    "population": ("lone_population", "the row of a single T4 in the population"),
+    "full": ("full", "the centre's row of the full filter"),
+    "full_population": ("population", "the centre's row of the population's filter"),
+}
+"""The same where that row is held against three pixels."""
 
 
 class Rows(NamedTuple):
@@ -119,40 +126,41 @@ def check_lone_cell(rows: Mapping[str, Rows], config: Config) -> Iterator[Claim]
         return {n: _likeness(getattr(found, row), getattr(found, other)) for n, found in rows.items()}
 
     note = f"SM, K = 1, as printed, one pass of {config.n_alone} pairs of L1, whitened; dx of the centre alone"
-    title, learned = "|cosine| of {} with the centre's row of the full filter", like("alone", "full")
+    title, learned = "|cosine| of the row that a single T4 learns with {}", like("alone", "full")
     short = ", ".join(f"{n} {(found > 0.95).sum()} of {len(found)}" for n, found in learned.items())
-    how = (
-        f"{note}; the full filter by the same rule from the same pairs; seeds above 0.95: {short}; the labelled mean "
-        "is as near or nearer"
-    )
-    yield above("C34.row", title.format("the row that a single T4 learns"), learned, 0.95, note=how)
-    for row, what in (
-        ("start", "the random start"),
-        ("labelled", "the labelled mean"),
-        ("lone_pca", "PCA of the same"),
-    ):
-        yield report(f"C34.row_{row.removeprefix('lone_')}", title.format(what), like(row, "full"), worst=np.min)
-    both = f"{title.format('the row of a single T4')}, both of the population"
-    yield report("C34.row_population", both, like("lone_population", "population"), worst=np.min)
-    title = "|cosine| of {} with the three-pixel row (1, 0, -1)"
-    for row, (suffix, what) in BESIDE_THREE.items():
-        three = {n: _likeness(getattr(found, row), _three(found.full.shape[-1])) for n, found in rows.items()}
-        yield report(f"C34.three{suffix}", title.format(what), three, worst=np.min, note=note)
+    how = f"{note}; the full filter by the same rule from the same pairs; seeds above 0.95: {short}"
+    nulls = {key: Null(words, like(row, "full"), np.min) for key, (row, words) in BESIDE.items()}
+    both = "the row of a single T4, and the full filter, of the population"
+    nulls["population"] = Null(both, like("lone_population", "population"), np.min)
+    row = above("C34.row", title.format("the centre's row of the full filter"), learned, 0.95, note=how)
+    yield from beside(row, **nulls)
+
+    def like_three(row: str) -> dict[str, np.ndarray]:
+        return {n: _likeness(getattr(found, row), _three(found.full.shape[-1])) for n, found in rows.items()}
+
+    nulls = {key: Null(words, like_three(row), np.min) for key, (row, words) in BESIDE_THREE.items()}
+    what = title.format("the three-pixel row (1, 0, -1)")
+    yield from beside(report("C34.three", what, like_three("alone"), worst=np.min, note=note), **nulls)
     yield from _check_pair(rows, note)
 
 
 def _check_pair(rows: Mapping[str, Rows], note: str) -> Iterator[Claim]:
-    note = note.replace("SM, K = 1", "NSM, K = 2, from random weights")
-    for suffix, when in (("", ""), ("_start", ", before learning")):
-        signed = {n: _cosine(getattr(found, f"pair{suffix}"), found.full[:, None]) for n, found in rows.items()}
-        title = "least |cosine| of the rows of two T4s of a pixel (NSM) with the centre's row of the full filter"
-        least = {n: np.abs(cosines).min(axis=1) for n, cosines in signed.items()}
-        yield report(f"C34.nsm{suffix}", title + when, least, worst=np.min, note=note)
-        opposite = {n: (cosines.prod(axis=1) < 0) & (least[n] > 0.8) for n, cosines in signed.items()}
-        counts = {n: found.sum() for n, found in opposite.items()}
+    least, counts, n_seeds = {}, {}, 0
+    for when in ("pair", "pair_start"):
+        signed = {n: _cosine(getattr(found, when), found.full[:, None]) for n, found in rows.items()}
+        least[when] = {n: np.abs(cosines).min(axis=1) for n, cosines in signed.items()}
+        opposite = {n: (cosines.prod(axis=1) < 0) & (least[when][n] > 0.8) for n, cosines in signed.items()}
+        counts[when] = {n: found.sum() for n, found in opposite.items()}
         n_seeds = len(next(iter(opposite.values())))
-        title = f"seeds of {n_seeds} in which the two rows are opposite, both beyond 0.8{when}"
-        yield report(f"C34.nsm_seeds{suffix}", title, counts, worst=np.min, seeds=n_seeds, unit="seeds")
+    note = note.replace("SM, K = 1", "NSM, K = 2, from random weights")
+    title = (
+        "|cosine| of the rows of two T4s of a pixel (NSM) with the centre's row of the full filter, of both the less"
+    )
+    row = report("C34.nsm", title, least["pair"], worst=np.min, note=note)
+    yield from beside(row, start=Null("the random start", least["pair_start"], np.min))
+    title = f"seeds of {n_seeds} in which the rows of two T4s of a pixel (NSM) are opposite, both beyond 0.8"
+    row = report("C34.nsm_seeds", title, counts["pair"], worst=np.min, seeds=n_seeds, unit="seeds", note=note)
+    yield from beside(row, start=Null("the random start", counts["pair_start"], np.min, seeds=n_seeds))
 
 
 def _three(n: int) -> np.ndarray:

@@ -100,12 +100,22 @@ def check_starts(by_scene: Mapping[str, Ends], config: Config) -> Iterator[Claim
             f"{world} failures: {_failures(ends.cosines[:, end, -1], ends.dead[:, end])}"
             for world, ends in starts.items()
         )
-        title = f"seeds of {config.n_starts} in which two NSM units learn opposite directions from random filters"
-        yield _counted(f"C36.starts{suffix}", title, learned, f"{how}; {failures}")
-    for suffix, what in (("start", "the random filters, before learning"), ("labelled", "averages by label")):
+        title = (
+            f"seeds of {config.n_starts} in which two NSM units learn opposite directions from random filters, {how}"
+        )
+        yield _counted(f"C36.starts{suffix}", title, learned, failures)
+    for suffix, what in (
+        ("start", "the random filters, before learning"),
+        ("labelled", "averages by label of the same pairs"),
+    ):
         alone = {world: _succeed(getattr(ends, suffix)) for world, ends in starts.items()}
         note = "the population's component, both ways, does by definition"
-        yield _counted(f"C36.starts_{suffix}", f"seeds in which the same holds of {what}", alone, note)
+        yield _counted(
+            f"C36.starts_{suffix}",
+            f"seeds of {config.n_starts} in which two filters are of opposite directions: {what}",
+            alone,
+            note,
+        )
 
 
 def _start_by_start(ends: Ends, config: Config) -> Ends:

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone, start_alone
+from flymotion.claims.beside import Null, beside
+from flymotion.claims.nulls import start_state
+from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone
 from flymotion.claims.offline_online.real_vectors import N_PASSES, RATE, digits
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
@@ -57,7 +59,7 @@ def assign(centred: bool, seed: int) -> Assigned:
     X, which = (X - X.mean(axis=0) if centred else X)[order], which[order]
     how: dict[str, Any] = {"nonnegative": True, "rate": RATE, "n_passes": N_PASSES["digits"]}
     learned = NonnegativeSimilarityMatching(K, forgetting=1 - RATE, n_passes=N_PASSES["digits"]).fit(X)
-    start = start_alone(X, K, nonnegative=True)
+    start = start_state(X, K, nonnegative=True)
     outputs = [
         learned.transform(X),
         rule_alone(X, K, [seed, 37], **how).transform(X),
@@ -96,18 +98,14 @@ def check_assignments(found: Found, config: Any) -> Iterator[Claim]:
             ("classes", "normalised mutual information with what digits they are", assigned.classes),
         )
         for measure, title, values in measures:
-            medians = dict(zip(HOW, np.median(values, axis=0), strict=True))
-            beside = ", ".join(f"{how} {median:.3f}" for how, median in medians.items())
-            as_good = [how for how in ("start", "random") if medians[how] >= medians["nsm"]]
-            beside += f"; no better than {' and '.join(as_good)}" if as_good else ""
-            for (how, words), value in zip(HOW.items(), values.T, strict=True):
-                id, said = f"C26.digits_{measure}_{world}", f"{note}; medians: {beside}" if how == "nsm" else ""
-                id += "" if how == "nsm" else f"_{how}"
-                yield report(id, f"{title}: {words}", value, worst=np.median, note=said)
+            nulls = {how: Null(words, of, np.median) for (how, words), of in zip(HOW.items(), values.T, strict=True)}
+            nsm = nulls.pop("nsm")
+            title = f"{title}: {nsm.name}"
+            row = report(f"C26.digits_{measure}_{world}", title, nsm.values, worst=np.median, note=note)
+            yield from beside(row, **nulls)
         title = "units of ten that a digit makes active, mean: NSM after learning"
-        yield report(f"C26.digits_active_{world}", title, assigned.active[:, 0], worst=np.median, note=note)
-        title = "the same of the warm-up alone"
-        yield report(f"C26.digits_active_{world}_start", title, assigned.active[:, 2], worst=np.median)
+        row = report(f"C26.digits_active_{world}", title, assigned.active[:, 0], worst=np.median, note=note)
+        yield from beside(row, start=Null("the warm-up alone", assigned.active[:, 2], np.median))
         title = f"agreement with K-means at a minimum of Eq. 7 for {N_OFFLINE} digits, by descent from random outputs"
         note = f"{told}; {np.median(assigned.offline[:, 1]):.1f} of {K} units active a digit"
         yield report(f"C26.digits_offline_{world}", title, assigned.offline[:, 0], worst=np.median, note=note)

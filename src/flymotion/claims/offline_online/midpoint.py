@@ -45,8 +45,8 @@ def _unexplained(dx: np.ndarray, x: np.ndarray, *, n_steps: int = 200) -> float:
 
 def check_midpoint(found: Found, config: Any) -> Iterator[Claim]:
     """Report what is left unexplained."""
-    title = "change left unexplained by one operator on the midpoint (Eq. 23), relative to Eq. 9"
     for world, left in found.items():
         before, midpoint = np.median(left, axis=1)
-        note = f"median shares left: Eq. 9 {before:.4f}, midpoint {midpoint:.4f}; {world}, n = 5, not whitened"
+        title = f"change left unexplained by one operator on the midpoint (Eq. 23), relative to Eq. 9, {world}"
+        note = f"median shares left: Eq. 9 {before:.4f}, midpoint {midpoint:.4f}; n = 5, not whitened"
         yield report(f"C35.midpoint_{world}", title, midpoint / before, seeds=config.n_seeds, note=note)

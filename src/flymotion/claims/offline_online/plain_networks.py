@@ -10,13 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.claims.lessons import RATE
 from flymotion.similarity.features import as_features
-from flymotion.similarity.initialisation import warm_start, warm_up_length
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
 from flymotion.similarity.samples import energies
-from flymotion.similarity.state import State
 
-__all__ = ["learned_literally", "random_rows", "rule_alone", "start_alone"]
+__all__ = ["learned_literally", "random_rows", "rule_alone"]
 
 
 def random_rows(n_rows: int, n_features: int, seed: Any) -> np.ndarray:
@@ -39,13 +37,6 @@ def rule_alone(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # units that no sample reaches are what random starts give
         return learner.fit(samples)
-
-
-def start_alone(samples: Any, n_units: int, *, nonnegative: bool = False) -> State:
-    """Return the state that our warm-up starts with, nothing learned: a batch solution of the first samples."""
-    samples = as_features(samples)
-    first = samples[: warm_up_length(samples.shape[1], sum(samples.feature_shape))]
-    return State.of_outputs(warm_start(first, n_units, nonnegative=nonnegative), first, np.float64)
 
 
 def learned_literally(

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.linalg import subspace_angles
 
-from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone, start_alone
+from flymotion.claims.beside import Null, beside
+from flymotion.claims.nulls import start_state
+from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
 from flymotion.learner.sources import BUNDLED, load_photographs
@@ -89,7 +91,7 @@ def compare_subspaces(kind: str, seed: int) -> Subspace:
     k = max(GAPS, key=lambda k: values[k - 1] / values[k])
     principal = OuterProductPCA(k).fit(X).components_
     n_passes = N_PASSES[kind]
-    start = start_alone(X, k)
+    start = start_state(X, k, nonnegative=False)
     found = (
         rule_alone(X, k, [seed, 33], rate=RATE, n_passes=n_passes).W_,
         ReconstructionNetwork(
@@ -123,11 +125,12 @@ def check_subspaces(found: Found, config: Any) -> Iterator[Claim]:
         shares, angles = (dict(zip(HOW, values.T, strict=True)) for values in (each.share, each.angle))
         title = "energy in the subspace found, of the most that K directions hold"
         learned = f"{world}; from random weights by the rule alone, more than 50,000 samples"
-        note = f"{learned}; the warm-up alone holds {shares['start'].min():.3f}, random {shares['random'].max():.3f}"
-        yield report(f"C26.{kind}_sm", f"{title}: SM", shares["sm"], worst=np.min, note=note)
-        yield report(f"C26.{kind}_sm_warm", "the same from the warm-up", shares["warm"], worst=np.min)
-        yield report(f"C26.{kind}_sm_start", "the same of the warm-up alone", shares["start"], worst=np.min)
-        yield report(f"C26.{kind}_sm_random", "the same of random directions", shares["random"], worst=np.max)
+        yield from beside(
+            report(f"C26.{kind}_sm", f"{title}: SM", shares["sm"], worst=np.min, note=learned),
+            warm=Null("SM from its warm-up", shares["warm"], np.min),
+            start=Null("the warm-up alone", shares["start"], np.min),
+            random=Null("random directions", shares["random"], np.max),
+        )
         words = "|cosine| with the first component of K units of SM without lateral synapses, least"
         note = f"{world}; each finds the same component: the cross-term alone projects on no more than that"
         yield report(f"C26.{kind}_uncoupled", words, each.uncoupled, worst=np.min, note=note)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.offline_online.plain_networks import random_rows, rule_alone
 from flymotion.claims.offline_online.real_vectors import N_PASSES, RATE, RECONSTRUCTION_RATE, SIDE, draw_real
 from flymotion.claims.rows import Claim, report
@@ -78,12 +79,13 @@ def check_layers(found: Found, config: Any) -> Iterator[Claim]:
             {kind: getattr(each, what)[:, i] for kind, each in found.items()} for what in ("outputs", "drives")
         )
         note = f"K = {K}, less the mean, from random weights by the rule alone; PCA's scores have 0"
-        yield report(f"C26.correlation_{name}", title, outputs, worst=np.max, note=note)
-        title = "the same of their feedforward inputs W'x, without competition"
-        yield report(f"C26.correlation_{name}_drive", title, drives, worst=np.max)
+        row = report(f"C26.correlation_{name}", title, outputs, worst=np.max, note=note)
+        yield from beside(row, drive=Null("their feedforward inputs W'x, without competition", drives))
     yield from _check_filters(found["patches"].filters[:, 2])
     random = {kind: each.random for kind, each in found.items()}
-    yield report("C26.correlation_random", "the same of random projections", random, worst=np.max)
+    yield report(
+        "C26.correlation_random", "root mean square correlation of different random projections", random, worst=np.max
+    )
 
 
 def _check_filters(filters: np.ndarray) -> Iterator[Claim]:

@@ -226,7 +226,7 @@ def _check_modest(known: Known, k: int, share: Callable[..., dict[str, Any]], wo
     yield above("C33.matched_10", least=0.96, **share("matched"))
     direct = dict(zip(OPERATORS, known.direct[..., k].T, strict=True))
     note = f"paper's operator {direct['paper'].min():.3f} to {direct['paper'].max():.3f}; {world}"
-    title = f"the same at 10 dB, both variances told from the true motion of the pairs: {OPERATORS['matched']}"
+    title = f"{SHARE}, at 10 dB, both told from the true motion of the pairs: {OPERATORS['matched']}"
     yield above("C33.matched_10_direct", title, direct["matched"], 0.96, note=note)
     for operator in ("random", "spaced", "labelled"):
         yield report(f"C33.matched_10_{operator}", worst=np.max, **share(operator))

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import beside
 from flymotion.claims.passing import FINE, moving, photographed_rows
 from flymotion.claims.rows import Claim, below, within
-from flymotion.claims.summed_signal.lookers import DT, NAMES, TAU, Config, Looking, beside, mark
+from flymotion.claims.summed_signal.lookers import DT, NAMES, TAU, Config, Looking, mark, nulls_of
 from flymotion.detectors import Detector
 from flymotion.detectors.temporal import Delay
 from flymotion.photoreceptors import DivisiveNormalization
@@ -129,7 +130,7 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
     gratings = f"grating of {config.wavelength:g} deg, 1 Hz; photographs of so many times their contrast; contrasts"
     note = f"{gratings} {least}; algebra of any sum of products; the reconstruction model's row waits for that model"
     row = within(id, title, {scene: found[:, 0, 0, 0] for scene, found in steepness.items()}, 1.95, 2.05, note=note)
-    yield from beside(name, row, steepness["grating"][:, 0, 0], "random")
+    yield from beside(row, **nulls_of(name, steepness["grating"][:, 0, 0], "random"))
     for k, (stage, constant) in enumerate(zip(("median", "rms"), means.constants[0], strict=True), 1):
         suffix, words = {"median": ("", "median"), "rms": ("_rms", "root mean square")}[stage]
         told = f"half-saturation the {words} of photographs' local contrast, {constant:.3g}"
@@ -149,7 +150,7 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
             0.3,
             note=f"{note}, of the photographs' own",
         )
-        yield from beside(name, row, values["photographs"])
+        yield from beside(row, **nulls_of(name, values["photographs"]))
 
 
 def draw(config: Config, found: Mapping[str, Contrasts]) -> Figure:

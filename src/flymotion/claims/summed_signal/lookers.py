@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.claims.opponents import NULLS, opponents
-from flymotion.claims.rows import Claim, report
+from flymotion.claims.beside import Null
+from flymotion.claims.nulls import NULLS
+from flymotion.claims.opponents import opponents
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector, hassenstein_reichardt, learned, three_pixel
 from flymotion.detectors.temporal import Delay, LowPass, Step
 from flymotion.generators import Generators
 
-__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Filter", "Looking", "beside", "look", "mark"]
+__all__ = ["DT", "FILTERS", "NAMES", "READINGS", "TAU", "Config", "Filter", "Looking", "look", "mark", "nulls_of"]
 
 TAU = 0.15
 """Delay, and time constant of the low-pass [s]."""
@@ -146,16 +147,13 @@ def look(config: Config, name: str, seed: int) -> Looking:
     return Looking(make, (*READINGS, *NULLS))
 
 
-def beside(name: str, row: Claim, values: np.ndarray, *which: str) -> Iterator[Claim]:
-    """Yield a row, and of what was learned nulls beside it, all or those named; its note tells which meet its bound.
+def nulls_of(name: str, values: np.ndarray, *which: str) -> dict[str, Null]:
+    """Return nulls of what was learned, all or those named, in the median; there are none of the literature.
 
     ``values`` has an axis of readings last.
     """
-    nulls = [
-        report(f"{row.id}_{key}", f"{row.title}; null: {what}, median", values[..., k], worst=np.median)
-        for k, (key, what) in enumerate(NULLS.items(), len(READINGS))
+    return {
+        key: Null(words, values[..., k], np.median)
+        for k, (key, words) in enumerate(NULLS.items(), len(READINGS))
         if name in WORLDS and key in (which or NULLS)
-    ]
-    alike = [null.id.rpartition("_")[2] for null in nulls if replace(row, value=null.value).margin >= 0]
-    yield replace(row, note=f"{row.note}; in the median met by nulls too: {', '.join(alike)}") if alike else row
-    yield from nulls
+    }

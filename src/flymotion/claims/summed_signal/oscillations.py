@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flymotion.claims.beside import beside
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import stack
-from flymotion.claims.summed_signal.lookers import DT, NAMES, READINGS, TAU, Config, Looking, beside, mark
+from flymotion.claims.summed_signal.lookers import DT, NAMES, READINGS, TAU, Config, Looking, mark, nulls_of
 from flymotion.claims.worlds import WORLDS
 from flymotion.detectors import Detector
 from flymotion.detectors.temporal import Delay
@@ -132,7 +133,7 @@ def _report_amplitudes(config: Config, name: str, waves: Waves, id: str, grating
         note = f"{grating}; means {_by_frequency(config, amplitudes[..., k])}"
         note += "; a product of two sinusoids: at least 1 whatever the weights" if k else ""
         row = report(f"{id}_{key}", f"{title}, {reading}", amplitudes[..., k], worst=np.max, note=note)
-        yield from beside(name, row, amplitudes) if key == "patch" else (row,)
+        yield from beside(row, **(nulls_of(name, amplitudes) if key == "patch" else {}))
 
 
 def _by_frequency(config: Config, values: np.ndarray) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.claims.beside import beside
 from flymotion.claims.rows import Claim, above, all_of, report, within
-from flymotion.claims.summed_signal.lookers import DT, FILTERS, NAMES, TAU, Config, Filter, Looking, beside, mark
+from flymotion.claims.summed_signal.lookers import DT, FILTERS, NAMES, TAU, Config, Filter, Looking, mark, nulls_of
 from flymotion.claims.worlds import WORLDS
 from flymotion.plots.canvas import new_figure
 from flymotion.tuning import eye_for, tune
@@ -76,7 +77,7 @@ def state(config: Config, name: str, means: np.ndarray) -> Iterator[Claim]:
     r2 = _r2_of_line(peaks[:, :, bounded], lengths[bounded])
     title = f"R^2 of best velocity against wavelength, line through 0, {label}"
     row = above(f"{id}_line", title, r2[..., 0], 0.999, note=note)
-    yield from beside(name, row, r2)
+    yield from beside(row, **nulls_of(name, r2))
     off = 0.02 if name in WORLDS else 0.005
     frequencies = peaks / lengths[:, None]
     for k, (key, delay) in enumerate(FILTERS.items()):
@@ -84,7 +85,7 @@ def state(config: Config, name: str, means: np.ndarray) -> Iterator[Claim]:
         title = f"temporal frequency of the largest summed output over {form}, {label}"
         note = f"{form} = {delay.peak:.4g} Hz; {told}"
         row = within(f"{id}_{key.replace('-', '_')}", title, ratios[..., 0], 1 - off, 1 + off, note=note)
-        yield from beside(name, row, ratios)
+        yield from beside(row, **nulls_of(name, ratios))
         if name not in WORLDS:
             title = f"temporal frequency of the largest summed output times the time constant, {key}, {label}"
             note = f"mean; the inverse of the delay would be 1, {form} is {delay.peak * TAU:.4g} / tau; {told}"
@@ -114,7 +115,7 @@ def _report_long(config: Config, name: str, frequencies: np.ndarray) -> Iterator
             )
             note = f"{forms}; farthest from 1; the filters are no exact mirror images"
             row = report(f"C19.{name}_{length:.0f}", title, by, worst=_farthest_from_1, note=note)
-            yield from beside(name, row, ratios)
+            yield from beside(row, **nulls_of(name, ratios))
 
 
 def _farthest_from_1(ratios: Any) -> float:

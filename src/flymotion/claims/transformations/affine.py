@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.claims.beside import beside, nulls_by
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS, NOISES, PLANES
 from flymotion.claims.transformations.rotations import derivatives, signed_cosines
-from flymotion.claims.ways import NULLS, beside, least_of_ways
+from flymotion.claims.ways import least_of_ways
+from flymotion.generators.theory import antisymmetric_share
 
 __all__ = ["check_affine", "check_antisymmetry"]
 
 CONTROLS = NULLS | {
-    "labelled_start": "NSM, started from averages with labels",
-    "midpoint": "averages with labels of the midpoint feature, antisymmetric in the mean by construction",
+    "labelled_start": "NSM, started from averages by label",
+    "midpoint": "averages by label of the midpoint feature, antisymmetric in the mean by construction",
 }
 """NSM's own start, of four units, is from the antisymmetric part of chi: that from labels is from all of it."""
 
@@ -36,21 +39,18 @@ def check_affine(found: Found) -> Iterator[Claim]:
 
     for feature, learned in found.items():
         end, words, nsm = "" if feature == "change" else f"_{feature}", FEATURES[feature], learned["nsm"]
-        start = learned["start"]
         title = f"cosine of filters with the population's generator of their way, {words}"
-        note = f"{plane.described()}, whitened frames; {least_of_ways(motion, nsm.cosines)}; "
-        note += f"the start alone {start.cosines.min():.3f}"
-        yield above(f"C29.match{end}", f"{title}: NSM, K = 12", nsm.cosines, 0.85, note=note)
-        yield from beside(f"C29.match{end}", title, lambda null: null.cosines, learned, worst=np.min)
+        note = f"{plane.described()}, whitened frames; {least_of_ways(motion, nsm.cosines)}"
+        row = above(f"C29.match{end}", f"{title}: NSM, K = 12", nsm.cosines, 0.85, note=note)
+        yield from beside(row, **nulls_by(lambda null: null.cosines, learned, np.min))
         title = f"share of new pairs whose way, of twelve, is named, {words}"
-        note = f"mean {nsm.accuracy.mean():.4f}; the start alone {start.accuracy.min():.4f}"
-        yield above(f"C29.accuracy{end}", f"{title}: NSM", nsm.accuracy, 0.99, note=note)
-        yield from beside(f"C29.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
+        row = above(f"C29.accuracy{end}", f"{title}: NSM", nsm.accuracy, 0.99, note=f"mean {nsm.accuracy.mean():.4f}")
+        yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
         title = f"cosine of filters with the derivative operator of their way, {words}"
         pixels = signed_cosines(nsm.filters, derivative, motion.ways, learned["Z"])
         note = f"whitened frames; {least_of_ways(motion, own(nsm))}; in pixels {pixels.min():.3f}"
-        yield report(f"C29.cos{end}", f"{title}: NSM", own(nsm), worst=np.min, note=note)
-        yield from beside(f"C29.cos{end}", title, own, learned, worst=np.min)
+        row = report(f"C29.cos{end}", f"{title}: NSM", own(nsm), worst=np.min, note=note)
+        yield from beside(row, **nulls_by(own, learned, np.min))
 
 
 def check_antisymmetry(found: Found) -> Iterator[Claim]:
@@ -71,22 +71,16 @@ def _check_world(noise: str, eye: str, found: Found) -> Iterator[Claim]:
         title = f"{words}, {noise} noise, sigma {EYES[eye]:.3g}"
         named = min(each["change"]["nsm"].accuracy[:n_seeds].min() for each in learned.values())
         told = f"the paper's feature, {PLANES[f'{motions[0]}_{noise}_{eye}'].described()}; whitened frames; "
-        told += f"mean {shares['nsm'].mean():.3f}; NSM names {named:.3f} or more of new pairs; "
-        worst = np.min if id == "keeping" else np.max
-        told += ", ".join(f"{name.replace('_', ' ')} {worst(shares[name]):.3f}" for name in ("start", "labelled"))
-        row, end = f"C32.{id}_{noise}", "" if eye == "wide" else f"_{eye}"
-        state, bound = (above, 0.9) if id == "keeping" else (below, 0.6)
-        yield state(f"{row}{end}", f"{title}: NSM", shares["nsm"], bound, note=told)
-        yield from beside(f"{row}{end}", title, lambda values: values, shares, names=CONTROLS, worst=worst)
+        told += f"mean {shares['nsm'].mean():.3f}; NSM names {named:.3f} or more of new pairs"
+        end = "" if eye == "wide" else f"_{eye}"
+        state, bound, worst = (above, 0.9, np.min) if id == "keeping" else (below, 0.6, np.max)
+        row = state(f"C32.{id}_{noise}{end}", f"{title}: NSM", shares["nsm"], bound, note=told)
+        yield from beside(row, **nulls_by(lambda values: values, shares, worst, CONTROLS))
 
 
 def _shares(learned: Found, name: str, n_seeds: int) -> np.ndarray:
     """Return antisymmetric shares of filters of several motions, shape (n_seeds, n_ways)."""
     feature, name = ("midpoint", "labelled") if name == "midpoint" else ("change", name)
-    return np.concatenate([_antisymmetric(each[feature][name].filters[:n_seeds]) for each in learned.values()], axis=1)
-
-
-def _antisymmetric(filters: np.ndarray) -> np.ndarray:
-    """Share of the energy of filters, shape (..., n, n), in their antisymmetric parts; shape (...)."""
-    odd = (filters - filters.swapaxes(-1, -2)) / 2
-    return (odd**2).sum(axis=(-2, -1)) / (filters**2).sum(axis=(-2, -1))
+    return np.concatenate(
+        [antisymmetric_share(each[feature][name].filters[:n_seeds]) for each in learned.values()], axis=1
+    )

@@ -22,7 +22,7 @@ N_COMPONENTS = 4
 """Of SM and PCA."""
 
 LABELLED_STRENGTH = 10.0
-"""Samples, of the mean size, that a start from averages with labels counts as."""
+"""Samples, of the mean size, that a start from averages by label counts as."""
 
 SIGNED = {"sm": SimilarityMatching, "pca": OuterProductPCA}
 
@@ -30,7 +30,7 @@ SIGNED = {"sm": SimilarityMatching, "pca": OuterProductPCA}
 def learn_plane(
     name: str, features: Sequence[str], algorithms: Sequence[str], n_test: int, seed: int
 ) -> dict[str, dict[str, Any]]:
-    """Learn from a plane's pairs, by feature and algorithm; of other features there are averages with labels alone."""
+    """Learn from a plane's pairs, by feature and algorithm; of other features there are averages by label alone."""
     lessons = PLANES[name].lessons(n_test, seed, list(FEATURES))
     return {
         feature: learn_lesson(given, algorithms, seed)
@@ -48,8 +48,8 @@ def learn_lesson(given: Labelled, algorithms: Sequence[str], seed: int) -> dict[
     given : Labelled
         What there is to learn from.
     algorithms : sequence of {"kmeans", "sm", "pca", "labelled_start"}
-        K-means, scored; components of SM and PCA, shape (4, n, n), largest first; NSM that starts from averages with
-        labels instead of its warm-up, scored.
+        K-means, scored; components of SM and PCA, shape (4, n, n), largest first; NSM that starts from averages by
+        label instead of its warm-up, scored.
     seed : int
         Of random filters and of K-means.
 

@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
+from flymotion.claims.beside import beside, nulls_by
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import N_COMPONENTS, count_generators, learn_lesson
 from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS
 from flymotion.claims.transformations.rotations import derivatives, signed_cosines
-from flymotion.claims.ways import LIKE, NULLS, beside, early_vision, labelled, succeeded
+from flymotion.claims.ways import LIKE, early_vision, labelled, succeeded
 from flymotion.frames import FramePairs
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import sample_pairs
@@ -102,12 +104,11 @@ def _check_one(turned: str, feature: str, learned: Found) -> Iterator[Claim]:
     id, end = f"C10.pixels_{turned}", "" if feature == "change" else f"_{feature}"
     words = f"5 x 5 independent random pixels {TURNED[turned]}, {FEATURES[feature]}"
     title = f"cosine of filters in pixels with the rotation's derivative operator, {words}"
-    start = like(learned["start"]).min()
-    note = f"{N_PAIRS} pairs; on whitened frames {nsm.cosines.min():.3f}; the start alone {start:.3f}; NSM names "
-    note += f"{nsm.accuracy.min():.3f} of new pairs, averages with labels {learned['labelled'].accuracy.min():.3f}"
-    yield report(f"{id}{end}", f"{title}: NSM", like(nsm), worst=np.min, note=note)
-    nulls = {name: null for name, null in NULLS.items() if name != "population"}
-    yield from beside(f"{id}{end}", title, like, learned, names=nulls, worst=np.min)
+    note = f"{N_PAIRS} pairs; on whitened frames {nsm.cosines.min():.3f}; NSM names {nsm.accuracy.min():.3f} of new "
+    note += f"pairs, averages by label {learned['labelled'].accuracy.min():.3f}"
+    row = report(f"{id}{end}", f"{title}: NSM", like(nsm), worst=np.min, note=note)
+    names = {name: words for name, words in NULLS.items() if name != "population"}
+    yield from beside(row, **nulls_by(like, learned, np.min, names))
     title = f"seeds in which both senses are found, {words}"
     note = f"whitened frames, each above {LIKE} with the derivative operator"
     for name, label in (

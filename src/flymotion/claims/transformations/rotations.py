@@ -2,23 +2,24 @@
 
 C10 asks for likeness *in pixels*, of filters carried there, :math:`Z A Z`. There the population's own generator is
 :math:`C^{-1} D C^{-1}`, with D the derivative of the covariance C, and this is hardly like the discrete derivative: no
-learner can be. Nor are averages with labels of the paper's feature like the population's generator there: their mean
-has a symmetric part, which is small on whitened frames and is blown up by Z. So the rows in pixels fail. The same bounds
+learner can be. Nor are averages by label of the paper's feature like the population's generator there: their mean has
+a symmetric part, which is small on whitened frames and is blown up by Z. So the rows in pixels fail. The same bounds
 are asked of the filters as they are learned and drawn in the paper, on whitened frames, against the same operators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, all_of, below, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import generators_found
 from flymotion.claims.transformations.planes import FEATURES, MOTIONS, PLANES
-from flymotion.claims.ways import LIKE, beside, succeeded, told_beside
+from flymotion.claims.ways import LIKE, succeeded
 from flymotion.generators import cosine, derivative_operator
 from flymotion.world.eyes import Grid
 
@@ -78,8 +79,8 @@ def check_rotations(found: Found) -> Iterator[Claim]:
         for name in ("sm", "pca"):
             yield generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
         title = f"share of new pairs whose sense NSM names, {FEATURES[feature]}"
-        note = told_beside(lambda null: null.accuracy, learned)
-        yield report(f"C10.accuracy{end}", title, learned["nsm"].accuracy, worst=np.min, note=note)
+        row = report(f"C10.accuracy{end}", title, learned["nsm"].accuracy, worst=np.min)
+        yield next(beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min)))
 
 
 def _starts(learned: Found) -> str:
@@ -105,22 +106,14 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
         def whitened(of: Any, operators: np.ndarray = operators) -> np.ndarray:
             return signed_cosines(of.filters, operators, ways)
 
-        title = f"cosine of filters in pixels with {what}, {FEATURES[feature]}"
-        note = f"{PLANES[ROTATION].described()}; {told_beside(in_pixels, learned)}; {WHY[id]}"
-        yield above(f"C10.{id}{suffix}", f"{title}: {LEARNERS[name]}", in_pixels(learned[name]), least, note=note)
-        yield from _nulls_of_nsm(name, f"C10.{id}{end}", title, in_pixels, learned)
-        title = f"cosine of filters of whitened frames with {what}, {FEATURES[feature]}"
-        value = whitened(learned[name])
-        note = told_beside(whitened, learned)
-        yield above(f"C10.{id}_whitened{suffix}", f"{title}: {LEARNERS[name]}", value, least, note=note)
-        yield from _nulls_of_nsm(name, f"C10.{id}_whitened{end}", title, whitened, learned)
-
-
-def _nulls_of_nsm(
-    name: str, id: str, title: str, measure: Callable[[Any], np.ndarray], learned: Found
-) -> Iterator[Claim]:
-    """Return rows of nulls, which are the same for K-means."""
-    return beside(id, title, measure, learned, worst=np.min) if name == "nsm" else iter(())
+        for where, words, measure, why in (
+            ("", "in pixels", in_pixels, f"{PLANES[ROTATION].described()}; {WHY[id]}"),
+            ("_whitened", "of whitened frames", whitened, ""),
+        ):
+            title = f"cosine of filters {words} with {what}, {FEATURES[feature]}: {LEARNERS[name]}"
+            row = above(f"C10.{id}{where}{suffix}", title, measure(learned[name]), least, note=why)
+            rows = beside(row, **nulls_by(measure, learned, np.min))
+            yield from rows if name == "nsm" else [next(rows)]  # K-means has the same nulls
 
 
 def check_weights(found: Found) -> Iterator[Claim]:
@@ -146,12 +139,12 @@ def check_weights(found: Found) -> Iterator[Claim]:
         note += (
             "; small on whitened frames, but not absent" if feature == "change" else "; 0 in the mean by construction"
         )
-        yield below(f"C12.self{end}", title, ratio(learned["nsm"]), 0.5, note=note)
-        yield from beside(f"C12.self{end}", title, ratio, learned, worst=np.max)
+        row = below(f"C12.self{end}", title, ratio(learned["nsm"]), 0.5, note=note)
+        yield from beside(row, **nulls_by(ratio, learned, np.max))
         title = f"energy of weights from more than 2 pixels away, {FEATURES[feature]}"
         note = f"NSM's rotation filters on whitened frames; equal weights {far.mean():.3f}"
-        yield report(f"C12.far{end}", title, beyond(learned["nsm"]), worst=np.max, note=note)
-        yield from beside(f"C12.far{end}", title, beyond, learned, worst=np.max)
+        row = report(f"C12.far{end}", title, beyond(learned["nsm"]), worst=np.max, note=note)
+        yield from beside(row, **nulls_by(beyond, learned, np.max))
 
 
 def _carried(filters: np.ndarray, Z: np.ndarray) -> np.ndarray:

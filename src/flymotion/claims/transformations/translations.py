@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, all_of, report, within
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import basis, generators_found
 from flymotion.claims.transformations.planes import EYES, FEATURES, PLANES
-from flymotion.claims.ways import LIKE, beside, succeeded
+from flymotion.claims.ways import LIKE, succeeded
 
 __all__ = ["check_translations"]
 
 APART = {"wide": 0.005, "fly": 0.02}
-"""By how much accuracies may differ from those of averages with labels."""
+"""By how much accuracies may differ from those of averages by label."""
 
 
 def check_translations(found: Mapping[str, Found]) -> Iterator[Claim]:
@@ -33,7 +34,7 @@ def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     words = f"sigma {EYES[eye]:.3g}, {FEATURES[feature]}"
     nsm, start = learned["nsm"], learned["start"]
     apart, by_start = (of.accuracy - learned["labelled"].accuracy for of in (nsm, start))
-    title = f"share of new pairs whose direction NSM's K = 4 names, less that of averages with labels, {words}"
+    title = f"share of new pairs whose direction NSM's K = 4 names, less that of averages by label, {words}"
     note = (
         f"{PLANES[f'translation_exponential_{eye}'].described()}; {nsm.accuracy.mean():.4f} on average; "
         f"the start alone, which this world was in view of, {by_start.min():+.4f} at worst"
@@ -41,8 +42,8 @@ def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     bound = APART[eye]
     yield within(f"C13.apart{end}", title, apart, -bound, bound, note=note)
     title = f"share of new pairs whose direction is named, {words}"
-    yield report(f"C13.accuracy{end}", f"{title}: NSM, K = 4", nsm.accuracy, worst=np.min)
-    yield from beside(f"C13.accuracy{end}", title, lambda null: null.accuracy, learned, worst=np.min)
+    row = report(f"C13.accuracy{end}", f"{title}: NSM, K = 4", nsm.accuracy, worst=np.min)
+    yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
     title = f"seeds in which NSM finds all four directions, {words}"
     note = f"each above {LIKE} with the population's on whitened frames, {nsm.cosines.min():.3f} at worst; "
     note += f"of the start alone {int(succeeded(start).sum())}, {start.cosines.min():.3f}"
