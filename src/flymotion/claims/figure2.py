@@ -114,7 +114,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     yield from _check_derivative(signed)
     yield from _check_second(signed)
     yield from _check_expansion(signed)
-    yield from opposites("C2", found["nonnegative"], _check_best(found["best"]))
+    yield from opposites("C2", found["nonnegative"], note, _check_best(found["best"]))
     yield from seeds("C2", found["nonnegative"])
     yield from _check_toeplitz(found["wide"], config)
     yield from _check_reversal(in_full["L1"])

@@ -59,6 +59,7 @@ def work(config: Config) -> Work:
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C5: the first three measures of C1, and C2."""
     signed, nonnegative = ({key: part[k] for key, part in found["learned"].items()} for k in (0, 1))
-    yield from first_components("C5", signed, f"whitened frames, {config.n_pairs} pairs")
+    note = f"whitened frames, {config.n_pairs} pairs"
+    yield from first_components("C5", signed, note)
     yield from antisymmetry("C5", signed)
-    yield from opposites("C5", nonnegative)
+    yield from opposites("C5", nonnegative, note)

@@ -9,7 +9,7 @@ import numpy as np
 
 from flymotion.claims.lessons import of_norm_1, opposed
 from flymotion.claims.nulls import unlearned
-from flymotion.claims.worlds import World, rightward_first
+from flymotion.claims.worlds import World, leftward, rightward_first
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
 from flymotion.photoreceptors import ZCAWhitening
@@ -38,11 +38,9 @@ def opponents(world: World, n: int, n_pairs: int, seed: Sequence[int]) -> Oppone
     pairs = world.pairs(n, n_pairs, seed)
     whitening = ZCAWhitening(0.0).fit(pairs)
     chi = outer_products(whitening.transform(pairs), world.feature)
-    assert pairs.motion is not None
-    leftward = (pairs.motion[:, 0] < 0).astype(int)
     [component] = world.population(n).components(1)[1]
     sign = 1.0 if cosine(component, derivative_operator((n,))) >= 0 else -1.0
-    nulls = unlearned(chi, leftward, np.random.default_rng([*seed, 1]))
+    nulls = unlearned(chi, leftward(pairs), np.random.default_rng([*seed, 1]))
     filters = {
         "learned": opposed(chi).opponent,
         **{name: _opponent(both) for name, both in nulls.items()},

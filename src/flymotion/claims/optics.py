@@ -14,7 +14,7 @@ from flymotion.claims.lessons import RATE, opposed
 from flymotion.claims.nulls import NULLS, random_filters, unlearned
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work
-from flymotion.claims.worlds import World, rightward_first, share_right
+from flymotion.claims.worlds import World, leftward, rightward_first, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import cosine, derivative_operator
 from flymotion.generators.optics_map import motion_map
@@ -152,14 +152,13 @@ def _pairs(config: Config, i: int, n: int, seed: list[int]) -> list[FramePairs]:
 def _learn(lesson: FramePairs, test: FramePairs, feature: str, rng: np.random.Generator) -> tuple[Any, ...]:
     """Return fields of Cells."""
     chi, new = (outer_products(pairs, feature) for pairs in (lesson, test))
-    assert lesson.motion is not None
     first = (
         OuterProductPCA(1).fit(chi).generators_,
         SimilarityMatching(2, forgetting=1 - RATE, n_passes=2).fit(chi).generators_,
         OuterProductPCA(1).fit(chi[: warm_up_length(chi.shape[1], sum(chi.feature_shape))]).generators_,
         random_filters(1, chi, rng),
     )
-    two = (opposed(chi).filters, *unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng).values())
+    two = (opposed(chi).filters, *unlearned(chi, leftward(lesson), rng).values())
     return (
         *(antisymmetric_share(filters[0]) for filters in first),
         *np.array([_measure(filters, new, test) for filters in two]).T,
@@ -199,7 +198,7 @@ def _check_components(found: Found, config: Config, feature: str, world: str) ->
     for id, learner, null in (("pca", "PCA", "random"), ("sm", "SM", "start")):
         agreed, by_null = (_agreement(found, config, feature, each) for each in (id, null))
         what = title.format(learner, FEATURES[feature])
-        row = above(f"C28.{id}{suffix}", what, agreed, 0.99, worst=np.mean, unit="share", note=note)
+        row = above(f"C28.{id}{suffix}", what, agreed, 0.99, worst=np.mean, note=note)
         yield from beside(row, **{null: Null(NULLS[null], by_null, np.mean)})
 
 
@@ -226,7 +225,7 @@ def _check_filters(found: Found, config: Config, feature: str, world: str) -> It
     title = f"share of cells in which two filters tell more than {TOLD:g} of what averages by label do above chance"
     apart = [_apart(of, motion, np.mean) for of in np.moveaxis(learned, -1, 0)]
     title, note = f"{title}: NSM; {FEATURES[feature]}", f"{apart[0]}; {world}"
-    row = report(f"C28.learned_{feature}", title, learned[..., 0], worst=np.mean, unit="share", note=note)
+    row = report(f"C28.learned_{feature}", title, learned[..., 0], worst=np.mean, note=note)
     nulls = {name: Null(NULLS[name], learned[..., k], np.mean, apart[k]) for k, name in ((1, "random"), (2, "start"))}
     yield from beside(row, **nulls)
 

@@ -27,7 +27,7 @@ STAGES = {"random_start": "learned from a random start by the rule alone", "star
 """What stands beside that which was learned."""
 
 SETTINGS = {
-    "nsm_random_start": f"no warm-up, That at first as of {FIRM:g} pairs, Eq. 18, each pair seen once",
+    "nsm_random_start": f"no warm-up, T-hat at first as of {FIRM:g} pairs, Eq. 18, each pair seen once",
     "nsm_start": "halves of the warm-up's first component, before any learning",
     "kmeans_random_start": "two pairs as first centres, one start instead of the best of ten",
     "kmeans_start": "two pairs",
@@ -61,22 +61,23 @@ def antisymmetry(id: str, signed: Mapping[str, Signed]) -> Iterator[Claim]:
 # -- two filters ----------------------------------------------------------------------------------------------------
 
 
-def opposites(id: str, learned: Mapping[str, Nonnegative], known: Iterable[Claim] = ()) -> Iterator[Claim]:
+def opposites(id: str, learned: Mapping[str, Nonnegative], note: str, known: Iterable[Claim] = ()) -> Iterator[Claim]:
     """State that NSM's two filters, and K-means' two, are opposite, and tell direction as the population's filter does.
 
     Both ways of reading them stand beside the same: learned from a random start, the start alone, random filters, and
     the mean chi of either direction, which takes labels; and ``known``, rows of what can be known at all.
     """
     for name, label in LABELS.items():
-        yield from _opposition(id, name, label, learned)
+        yield from _opposition(id, name, label, learned, note)
         yield from _accuracy(id, name, label, learned, "difference")
         yield from known if name == "nsm" else ()
         yield from _accuracy(id, name, label, learned, "outputs")
     yield from _clusters(id, learned)
 
 
-def _opposition(id: str, name: str, label: str, learned: Mapping[str, Nonnegative]) -> Iterator[Claim]:
-    row = below(f"{id}.cos{_suffix(name)}", f"cosine of {label}'s two filters", _cosines(learned, name), OPPOSED)
+def _opposition(id: str, name: str, label: str, learned: Mapping[str, Nonnegative], note: str) -> Iterator[Claim]:
+    title = f"cosine of {label}'s two filters"
+    row = below(f"{id}.cos{_suffix(name)}", title, _cosines(learned, name), OPPOSED, note=note)
     nulls = _stages(name, {stage: _cosines(learned, f"{name}_{stage}") for stage in STAGES}, np.max)
     yield from beside(row, **nulls, random=Null(NULLS["random"], _cosines(learned, "random"), np.min))
 

@@ -20,6 +20,7 @@ from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.ways import (
+    FEATURES,
     LIKE,
     RIDGE,
     Scored,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "check", "derivatives", "figures", "learn_turns", "work"]
 
 CLAIMS = {"C27": "a spherical eye that turns learns roll, pitch and yaw"}
-
-FEATURES = {"change": "the paper's feature", "midpoint": "the midpoint feature"}
 
 EYE = Sphere.evenly(120, sigma=5.0)
 CORRELATION_ANGLE = 15.0

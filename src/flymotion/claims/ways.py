@@ -21,6 +21,7 @@ from flymotion.world.eyes import Eye
 from flymotion.world.motions import Motion
 
 __all__ = [
+    "FEATURES",
     "LIKE",
     "RIDGE",
     "Labelled",
@@ -32,6 +33,8 @@ __all__ = [
     "scored",
     "succeeded",
 ]
+
+FEATURES = {"change": "the paper's feature", "midpoint": "the midpoint feature"}
 
 RIDGE = 1e-5
 """Of the whitening."""
@@ -72,7 +75,7 @@ def labelled(
     analytic: Callable[[np.ndarray], np.ndarray],
     pairs: FramePairs,
     new: FramePairs,
-    features: Sequence[str] = ("change", "midpoint"),
+    features: Sequence[str] = tuple(FEATURES),
 ) -> dict[str, Labelled]:
     """Fit early vision on pairs, and show it these and new ones; ``analytic`` makes generators of the whitening Z."""
     vision.fit(pairs)

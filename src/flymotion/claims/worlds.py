@@ -18,7 +18,7 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import render, sample_pairs
 from flymotion.world.scenes import ExponentialNoise, FlatScene, Scene, exponential_covariance
 
-__all__ = ["WORLDS", "Lesson", "World", "all_over", "rightward_first", "share_right", "show_step"]
+__all__ = ["WORLDS", "Lesson", "World", "all_over", "leftward", "rightward_first", "share_right", "show_step"]
 
 CORRELATION_LENGTH = 3.0
 
@@ -97,6 +97,12 @@ def show_step(scene: Scene, eye: Line, places: np.ndarray, step: float) -> Frame
     before = places[:, None]
     movie = render(scene, eye, np.concatenate([before, before - step]))
     return FramePairs(movie[: len(places)], movie[len(places) :], np.full((len(places), 1), step))
+
+
+def leftward(pairs: FramePairs) -> np.ndarray:
+    """Return which of the pairs move left, as labels 0 and 1, shape (n_pairs,)."""
+    assert pairs.motion is not None
+    return (pairs.motion[:, 0] < 0).astype(int)
 
 
 def rightward_first(generators: np.ndarray) -> list[int]:

@@ -24,6 +24,7 @@ from flymotion.claims.content.classes import middle
 from flymotion.claims.lessons import opposed
 from flymotion.claims.nulls import NULLS, unlearned
 from flymotion.claims.rows import Claim, above, report
+from flymotion.claims.worlds import leftward
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.photoreceptors import ContrastNormalization, ZCAWhitening
@@ -37,14 +38,17 @@ if TYPE_CHECKING:
 __all__ = ["CUTS", "CUT_NOISES", "Cut", "check_cuts", "cut", "draw_cut", "kept"]
 
 CUTS = {
-    "three": ("the filter cut to three pixels a row, whitened frames", np.min),
-    "two": ("the filter cut to two pixels a row, the better side, whitened frames; largest", np.max),
-    "difference": ("the central difference, whitened frames", np.min),
-    "row": ("of the middle row alone, cut to three pixels, whitened frames", np.min),
-    "three_in_pixels": ("the filter Z A Z cut to three pixels a row, frames not whitened; largest", np.max),
-    "difference_in_pixels": ("the central difference, frames not whitened; largest", np.max),
+    "three": ("the filter cut to three pixels a row with itself whole, whitened frames", np.min),
+    "two": ("the filter cut to two pixels a row, the better side, with itself whole, whitened frames; largest", np.max),
+    "difference": ("the central difference with the filter, whitened frames", np.min),
+    "row": ("the middle row cut to three pixels with itself whole, whitened frames", np.min),
+    "three_in_pixels": (
+        "the filter Z A Z cut to three pixels a row with itself whole, frames not whitened; largest",
+        np.max,
+    ),
+    "difference_in_pixels": ("the central difference with the filter Z A Z, frames not whitened; largest", np.max),
 }
-"""What is correlated with the full filter's output, "row" with the output of that row, whole; and which is given."""
+"""What is correlated with the full filter's output, or with that of the row; and which is given."""
 
 VISION = {"L1": make_pipeline(ZCAWhitening(0.0)), "P": make_pipeline(ZCAWhitening(1e-3), ContrastNormalization())}
 """Early vision. Photographs hold little of the finest detail; with 1e-4 one sample in four of 5 pixels learns none."""
@@ -91,8 +95,7 @@ def cut(world: str, noise: str, given: Seen, n: int, rng: np.random.Generator) -
 
 def _others(chi: OuterProducts, lesson: FramePairs, rng: np.random.Generator) -> list[np.ndarray]:
     """Return nulls in their order, each as half a difference of either sign; shape (n, n) each."""
-    assert lesson.motion is not None
-    return [(a - b) / 2 for a, b in unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng).values()]
+    return [(a - b) / 2 for a, b in unlearned(chi, leftward(lesson), rng).values()]
 
 
 def _population(world: str, test: FramePairs) -> float:
@@ -126,7 +129,7 @@ def check_cuts(cuts: Mapping[str, Cut], sizes: Sequence[int]) -> Iterator[Claim]
         words, worst = CUTS[name]
         id = f"C4.{name}" + ("" if noise == "clean" else f"_{noise}")
         noisy = "" if noise == "clean" else f", sensor noise at {noise[:2]} dB"
-        title = f"correlation with the full filter's output over new pairs: {words}{noisy}"
+        title = f"correlation over new pairs of outputs of {words}{noisy}"
         by = _by({world: of.correlations[:, j, :, k] for world, of in cuts.items()}, sizes)
         if name == "three":
             nulls = {key: {world: of.nulls[:, j, :, q] for world, of in cuts.items()} for q, key in enumerate(NULLS)}
@@ -141,7 +144,7 @@ def _cut_likewise(nulls: Mapping[str, Mapping[str, np.ndarray]], sizes: Sequence
     for key, values in nulls.items():
         known = {name: of for name, of in _by(values, sizes).items() if np.isfinite(of).all()}
         if known:
-            words = f"{NULLS[key]}, cut likewise, with themselves whole"
+            words = f"{NULLS[key]}, cut so"
             found[key] = Null(words, known, np.max if key == "random" else np.min)
     return found
 

@@ -13,7 +13,7 @@ from flymotion.claims.content.classes import CLASSES, WORLD, Views, drawn
 from flymotion.claims.lessons import opposed, two_units
 from flymotion.claims.nulls import NULLS, unlearned
 from flymotion.claims.rows import Claim, below, report
-from flymotion.claims.worlds import rightward_first, share_right
+from flymotion.claims.worlds import leftward, rightward_first, share_right
 from flymotion.frames import FramePairs
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.similarity.features import outer_products
@@ -115,12 +115,11 @@ def _told(variant: str, lessons: list[FramePairs], tests: list[FramePairs], rng:
 
 def _filters(Z: np.ndarray, lesson: FramePairs, rng: np.random.Generator, *, nulls: bool) -> np.ndarray:
     """Return each reader's filter, right less left, for frames that are not whitened; shape (1 or n_readers, n, n)."""
-    assert lesson.motion is not None
     chi = outer_products(lesson.map(lambda frames: frames @ Z), WORLD.feature)
     learned = Z @ opposed(chi).opponent @ Z
     if not nulls:
         return learned[None]
-    others = unlearned(chi, (lesson.motion[:, 0] < 0).astype(int), rng)
+    others = unlearned(chi, leftward(lesson), rng)
     others["start"] = others["start"][rightward_first(others["start"])]
     theory = WORLD.population(len(Z))
     population = theory.Z @ theory.components(1)[1][0] @ theory.Z

@@ -175,7 +175,7 @@ def check_settling(settling: Settling, config: Config) -> Iterator[Claim]:
             told = f"at most {longest:.1f} time constants, no pair more than {most} steps"
             note = f"{told}; {how.format(-np.log(tolerance))}"
             name = f"C36.steps_{round(-np.log10(tolerance))}{suffix}"
-            yield report(name, title, _by_kind(steps, config), worst=np.max, note=note)
+            yield report(name, title, _by_kind(steps, config), worst=np.max, unit="steps", note=note)
     title = f"least cosine of filters learned from outputs read at {config.tolerances[0]:g} with those of settled ones"
     yield report("C36.early", title, _by_kind(settling.early, config), worst=np.min, note="L1, Eqs. 15-19")
     title = (

@@ -19,7 +19,7 @@ from flymotion.claims.beside import Null, beside
 from flymotion.claims.literal_network.agreement import STRENGTH, unit_energy
 from flymotion.claims.nulls import labelled_means, random_filters
 from flymotion.claims.rows import Claim, above, report
-from flymotion.claims.worlds import WORLDS
+from flymotion.claims.worlds import WORLDS, leftward
 from flymotion.frames import FramePairs
 from flymotion.generators.theory import Population
 from flymotion.photoreceptors import ZCAWhitening
@@ -91,8 +91,7 @@ def _learn(pairs: FramePairs, seed: int) -> Rows:
     centre = slice(n // 2, n // 2 + 1)
     own = unit_energy(OuterProducts(chi.u[:, centre], chi.v))
     start = random_filters(2, own, rng)
-    assert pairs.motion is not None
-    left, right = labelled_means(own, (pairs.motion[:, 0] > 0).astype(int))
+    right, left = labelled_means(own, leftward(pairs))
     theory = world.population(n)
     return Rows(
         _learned(chi, random_filters(1, chi, rng), rectified=False)[0, n // 2],

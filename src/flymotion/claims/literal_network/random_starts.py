@@ -95,7 +95,9 @@ def check_starts(by_scene: Mapping[str, Ends], config: Config) -> Iterator[Claim
     for suffix, (run, n_passes) in ENDS.items():
         strength, end = RUNS[run][0], first[run] + n_passes - 1
         learned = {world: _succeed(ends.cosines[:, end, -1]) for world, ends in starts.items()}
-        how = f"That at first {strength:g}, {n_passes} x {config.n_pairs} pairs of unit mean-square chi, n = {config.n}"
+        how = (
+            f"T-hat at first {strength:g}, {n_passes} x {config.n_pairs} pairs of unit mean-square chi, n = {config.n}"
+        )
         failures = "; ".join(
             f"{world} failures: {_failures(ends.cosines[:, end, -1], ends.dead[:, end])}"
             for world, ends in starts.items()

@@ -104,7 +104,9 @@ def check_assignments(found: Found, config: Any) -> Iterator[Claim]:
             row = report(f"C26.digits_{measure}_{world}", title, nsm.values, worst=np.median, note=note)
             yield from beside(row, **nulls)
         title = "units of ten that a digit makes active, mean: NSM after learning"
-        row = report(f"C26.digits_active_{world}", title, assigned.active[:, 0], worst=np.median, note=note)
+        row = report(
+            f"C26.digits_active_{world}", title, assigned.active[:, 0], worst=np.median, unit="units", note=note
+        )
         yield from beside(row, start=Null("the warm-up alone", assigned.active[:, 2], np.median))
         title = f"agreement with K-means at a minimum of Eq. 7 for {N_OFFLINE} digits, by descent from random outputs"
         note = f"{told}; {np.median(assigned.offline[:, 1]):.1f} of {K} units active a digit"

@@ -147,7 +147,7 @@ def check_reached(found: Found, config: Any) -> Iterator[Claim]:
     title = "error of Eq. 1 after alternating least squares from random starts, relative to the closed form, minus 1"
     yield report("C26.reconstruction", title, of("reconstruction"), worst=np.max, note=starts)
     learned = f"{config.n_online} samples, 6 passes, rate {RATE:g}"
-    title, note = "similarity that online SM captures, of what any K outputs can", f"{learned}, from the warm-up"
+    title, note = "similarity that online SM captures, of the most that K outputs can", f"{learned}, from the warm-up"
     yield from beside(
         above("C26.online", title, of("online"), 0.95, note=note),
         random=Null("projections on random directions", of("online_random"), np.max),

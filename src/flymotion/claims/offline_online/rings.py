@@ -128,10 +128,10 @@ def _tiling(outputs: np.ndarray) -> Tiling:
 def check_rings(found: Found, config: Any) -> Iterator[Claim]:
     """Report how units tile each ring, of the seeds the worst gap, and medians of the rest."""
     measures: tuple[tuple[str, str, str, Statistic], ...] = (
-        ("active", "units that some point makes active, fewest", "", np.min),
+        ("active", "units that some point makes active, fewest", "units", np.min),
         ("gap", "largest gap between preferred angles", "deg", np.max),
         ("width", "median width of a unit's fields together", "deg", np.median),
-        ("fields", "fields of a unit, mean", "", np.median),
+        ("fields", "fields of a unit, mean", "fields", np.median),
         ("covered", "share of the ring that some unit answers, least", "", np.min),
     )
     for ring, outputs in found.items():

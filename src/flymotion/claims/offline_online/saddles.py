@@ -268,13 +268,13 @@ def _check_signs(of: Any, config: Any) -> Iterator[Claim]:
     k = config.n_components
     title = "directions of Y and W together in which Eq. 4 falls at the optimum's M, most"
     note = f"K (K - 1) / 2 = {k * (k - 1) // 2} expected: the max over M may not come first"
-    yield report("C35.downhill", title, of("downhill"), worst=np.max, note=note)
-    title = "how much lower the form is with the max over M outermost, relative to the similarity captured"
+    yield report("C35.downhill", title, of("downhill"), worst=np.max, unit="directions", note=note)
+    title = "how much lower the max-min form is with the max over M outermost, relative to the similarity captured"
     note = "0 only where the K largest eigenvalues are equal; the other orders agree"
     yield report("C35.swapped", title, of("swapped"), worst=np.max, note=note)
     title = "largest rate at which pushes from the optimum grow under the mean of Eq. 6, relative to W's rate"
     note = "0 is that of rotations; linearised, K + 1 leading components"
     yield report("C35.growth", title, of("growth"), worst=np.max, note=note)
-    title = "slowest rate of M, relative to W's, at which none grows, most"
+    title = "slowest rate of M, relative to W's, at which no push from the optimum grows, most"
     note = "(a - b)^2 / (a^2 + b^2) with the largest and smallest of K eigenvalues: Eq. 6's one rate does for all data"
     yield report("C35.slowest", title, of("slowest"), worst=np.max, note=note)

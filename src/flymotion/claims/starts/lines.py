@@ -13,7 +13,7 @@ from flymotion.claims.bayes import covariance, posterior
 from flymotion.claims.lessons import of_norm_1
 from flymotion.claims.nulls import labelled_means
 from flymotion.claims.starts.raising import SCATTER, Read, pruned, raised, raised_literally, read, scaled
-from flymotion.claims.worlds import WORLDS, World, share_right
+from flymotion.claims.worlds import WORLDS, World, leftward, share_right
 from flymotion.frames import FramePairs
 from flymotion.generators import derivative_operator
 from flymotion.photoreceptors import ZCAWhitening
@@ -202,8 +202,7 @@ def _new(world: World) -> FramePairs:
 def _lesson(world: World, pairs: FramePairs, new: FramePairs) -> Lesson:
     whitening = ZCAWhitening(0.0).fit(pairs)
     chi, unseen = (outer_products(whitening.transform(shown), world.feature) for shown in (pairs, new))
-    way, new_way = ((np.asarray(shown.motion)[:, 0] < 0).astype(int) for shown in (pairs, new))
-    return Lesson(scaled(chi), way, unseen, new_way, _targets(world))
+    return Lesson(scaled(chi), leftward(pairs), unseen, leftward(new), _targets(world))
 
 
 @cache

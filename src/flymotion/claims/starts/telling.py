@@ -199,7 +199,7 @@ def _check_cells(found: Found) -> Iterator[Claim]:
             f"in columns along the preferred direction: {places}; from tips over the centre to the other side in "
             f"{sum(map(order, cells))} of 4, one pattern of p = 1/6"
         )
-        yield report(f"C37.{kind.lower()}", title, float(sum(map(sided, cells))), note=note)
+        yield report(f"C37.{kind.lower()}", title, float(sum(map(sided, cells))), unit="subtypes", note=note)
     title = (
         "largest distance of the centroid of all inputs of a T4 or T5 from its column, along the preferred direction"
     )
@@ -215,7 +215,7 @@ def _check_wiring(found: Found) -> Iterator[Claim]:
     own = found["t4"].learned.units == np.arange(4)
     note = f"each subtype learns the direction that it prefers in the fly: {counted(own.all(axis=1))}"
     yield _share("C37.wired", f"{title} T4's own inputs, random weights of {SCATTER}", _found(by, "t4"), note)
-    yield _share("C37.wired_shuffled", f"{title} the same at shuffled places", _found(by, "t4_shuffled"))
+    yield _share("C37.wired_shuffled", f"{title} T4's own inputs at shuffled places", _found(by, "t4_shuffled"))
     yield _share("C37.wired_start", f"{title} T4's own inputs before learning", _found(by, "t4", 0))
     title = "mean share of new pairs whose direction is named, of 4, Hexagon of 19 pixels, by"
     yield _mean("C37.wired_accuracy", f"{title} what T4's own inputs become", _of(by, "t4", 1, "accuracy"))

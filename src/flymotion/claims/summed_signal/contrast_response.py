@@ -139,7 +139,7 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
         yield within(f"{id}_low{suffix}", normalised, by, 1.95, 2.05, note=f"{gratings} {least}; {told}")
         note = f"contrasts {largest}; {told}"
         values = {scene: np.abs(found[:, k, -1]) for scene, found in steepness.items()}
-        alike = "the same of any sum of products"
+        alike = "a stage before any sum of products does this"
         yield below(
             f"{id}_high{suffix}", f"{normalised}, grating", values["grating"][:, 0], 0.3, note=f"{note}; {alike}"
         )

@@ -23,10 +23,11 @@ from flymotion.claims.rows import Claim
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.transformations.affine import check_affine, check_antisymmetry
 from flymotion.claims.transformations.learned_in_planes import learn_plane
-from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS, PLANES
+from flymotion.claims.transformations.planes import EYES, MOTIONS, PLANES
 from flymotion.claims.transformations.random_pixels import TURNED, check_random_pixels, learn_random_pixels
 from flymotion.claims.transformations.rotations import ROTATION, check_rotations, check_weights
 from flymotion.claims.transformations.translations import check_translations
+from flymotion.claims.ways import FEATURES
 from flymotion.generators import Generators
 from flymotion.plots.filter_sheets import filter_sheet
 

@@ -15,9 +15,9 @@ from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, below, report
 from flymotion.claims.running import Found
-from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS, NOISES, PLANES
+from flymotion.claims.transformations.planes import EYES, MOTIONS, NOISES, PLANES
 from flymotion.claims.transformations.rotations import derivatives, signed_cosines
-from flymotion.claims.ways import least_of_ways
+from flymotion.claims.ways import FEATURES, least_of_ways
 from flymotion.generators.theory import antisymmetric_share
 
 __all__ = ["check_affine", "check_antisymmetry"]

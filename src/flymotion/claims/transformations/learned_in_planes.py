@@ -11,8 +11,8 @@ from flymotion.claims.lessons import of_norm_1
 from flymotion.claims.nulls import labelled_means
 from flymotion.claims.rows import Claim, within
 from flymotion.claims.running import Found
-from flymotion.claims.transformations.planes import FEATURES, PLANES
-from flymotion.claims.ways import LIKE, Labelled, learn, scored
+from flymotion.claims.transformations.planes import PLANES
+from flymotion.claims.ways import FEATURES, LIKE, Labelled, learn, scored
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
@@ -97,8 +97,8 @@ def count_generators(name: str, found: Found, n: int) -> tuple[np.ndarray, str]:
 def generators_found(id: str, name: str, words: str, found: Found, n: int) -> Claim:
     """State that the first n components of SM or PCA, and no others, are generators, in every seed."""
     counts, told = count_generators(name, found, n)
-    title = f"generators among {name.upper()}'s first {N_COMPONENTS} components, in the seed where it is least {n}"
-    return within(id, f"{title}, {words}", counts, n, n, note=told)
+    title = f"generators among {name.upper()}'s first {N_COMPONENTS} components, in the seed farthest from {n}"
+    return within(id, f"{title}, {words}", counts, n, n, unit="generators", note=told)
 
 
 def _captured(components: np.ndarray, analytic: np.ndarray) -> np.ndarray:

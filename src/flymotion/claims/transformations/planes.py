@@ -20,7 +20,7 @@ from flymotion.world.eyes import FLY_SIGMA, Grid
 from flymotion.world.motions import Mixture, Motion, Rotation, Shear, Translation, Zoom
 from flymotion.world.scenes import exponential_covariance, smooth_covariance
 
-__all__ = ["EYES", "FEATURES", "MOTIONS", "NOISES", "PLANES", "Plane"]
+__all__ = ["EYES", "MOTIONS", "NOISES", "PLANES", "Plane"]
 
 LENGTH = 3.0
 """Correlation length of the noise [pixel spacings]."""
@@ -30,7 +30,6 @@ NOISES = {"exponential": exponential_covariance, "smooth": smooth_covariance}
 EYES = {"wide": 0.8, "fly": FLY_SIGMA}
 """Acceptance widths [pixel spacings]."""
 
-FEATURES = {"change": "the paper's feature", "midpoint": "the midpoint feature"}
 
 TURN = 0.12
 """Largest rotation [rad]; zooms and shears alone, of 5 x 5 pixels, move their border as far."""

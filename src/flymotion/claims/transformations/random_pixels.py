@@ -24,9 +24,9 @@ from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import N_COMPONENTS, count_generators, learn_lesson
-from flymotion.claims.transformations.planes import EYES, FEATURES, MOTIONS
+from flymotion.claims.transformations.planes import EYES, MOTIONS
 from flymotion.claims.transformations.rotations import derivatives, signed_cosines
-from flymotion.claims.ways import LIKE, early_vision, labelled, succeeded
+from flymotion.claims.ways import FEATURES, LIKE, early_vision, labelled, succeeded
 from flymotion.frames import FramePairs
 from flymotion.world.eyes import Grid
 from flymotion.world.rendering import sample_pairs
@@ -124,4 +124,4 @@ def _check_one(turned: str, feature: str, learned: Found) -> Iterator[Claim]:
     for name in [name for name in ("sm", "pca") if name in learned]:
         counts, told = count_generators(name, learned, 1)
         title = f"generators among {name.upper()}'s first {N_COMPONENTS} components, fewest of a seed, {words}"
-        yield report(f"{id}_generators_{name}{end}", title, counts, worst=np.min, note=told)
+        yield report(f"{id}_generators_{name}{end}", title, counts, worst=np.min, unit="generators", note=told)

@@ -18,8 +18,8 @@ from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, all_of, below, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import generators_found
-from flymotion.claims.transformations.planes import FEATURES, MOTIONS, PLANES
-from flymotion.claims.ways import LIKE, succeeded
+from flymotion.claims.transformations.planes import MOTIONS, PLANES
+from flymotion.claims.ways import FEATURES, LIKE, succeeded
 from flymotion.generators import cosine, derivative_operator
 from flymotion.world.eyes import Grid
 

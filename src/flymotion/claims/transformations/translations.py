@@ -13,8 +13,8 @@ from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, all_of, report, within
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import basis, generators_found
-from flymotion.claims.transformations.planes import EYES, FEATURES, PLANES
-from flymotion.claims.ways import LIKE, succeeded
+from flymotion.claims.transformations.planes import EYES, PLANES
+from flymotion.claims.ways import FEATURES, LIKE, succeeded
 
 __all__ = ["check_translations"]
 
