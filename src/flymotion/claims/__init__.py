@@ -10,7 +10,7 @@ A module here that has ``CLAIMS`` is a group of claims; nothing else has to know
 
 :func:`reproduce` runs those that hold the claims asked for, writes ``claims.json`` and draws the figures. ``sentences``
 has what the paper says and the rows that decide it, ``judging`` the verdict and what is on record of it. ``worlds``,
-``lessons``, ``nulls`` and ``bayes`` hold what several groups share.
+``lessons``, ``nulls``, ``bayes`` and ``beside`` hold what several groups share.
 """
 
 from flymotion.claims.judging import differences, recorded

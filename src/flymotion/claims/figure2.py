@@ -151,9 +151,9 @@ def _check_derivative(signed: Mapping[str, Signed]) -> Iterator[Claim]:
 
     yield from beside(
         above("C1.derivative", title, like(central), 0.75, note=note),
-        carried=Null("the same difference of raw frames, carried to whitened ones, Z A Z^-1", like(carried), np.min),
+        carried=Null("with that difference of raw frames carried to whitened ones, Z A Z^-1", like(carried), np.min),
         generator=Null(
-            "instead, the generator that the population of whitened frames has",
+            "with the generator that the population of whitened frames has",
             like({world: theory.generators().operators[0] for world, theory in theories.items()}),
             np.min,
         ),

@@ -206,7 +206,7 @@ def _sizes(one: np.ndarray, hrd: np.ndarray, shared: np.ndarray) -> tuple[float,
 
 def check_learned(found: Mapping[str, Learned], config: Config) -> Iterator[Claim]:
     """State C16 and C20 of learned filters, and report their nulls."""
-    title = "Toeplitz-antisymmetric part of the learned filter - HRDs of every base length: largest error, relative"
+    title = "largest relative error of HRDs of every base length as the learned filter's Toeplitz-antisymmetric part"
     note = f"one patch, and the sum over a ring; n = {config.n}, pixels and whitened frames; algebra, of any filter"
     yield below("C16.learned", title, {world: one.identity for world, one in found.items()}, 1e-12, note=note)
     what = "share of the learned filter's output that its HRDs of every base length leave out"

@@ -110,7 +110,7 @@ def check_agreement(compared: Mapping[str, Compared], config: Config) -> Iterato
         f"{config.n_equal} pairs, K = 2 and 4, SM and NSM, Eqs. 15-19 and Eqs. 5-6 (there of samples that some unit "
         f"answers); {by_part}; plane: 5 x 5 pixels, translations"
     )
-    title = "largest difference of the literal network from the fast form, sample by sample, relative"
+    title = "largest relative difference of the literal network from the fast form, sample by sample"
     yield below("C36.equal", title, worst, 1e-10, note=note)
     title = "least cosine of filters of Eq. 6 as printed with those that no unanswered sample lets fade"
     note = f"NSM, K = 2, eta {ETA:g}, from the same random filters"
