@@ -56,7 +56,7 @@ def test_a_sum_without_a_threshold_tells_nothing(found):
 
 
 def test_quick_has_only_fewer_seeds():
-    assert content.QUICK == {"n_seeds": 1}
+    assert content.QUICK == {"n_seeds": 2}
 
 
 def test_pieces_are_independent(backwards):

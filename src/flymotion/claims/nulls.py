@@ -44,7 +44,7 @@ def start_state(samples: Any, n_filters: int, *, nonnegative: bool, warm_up: int
     """Return the state that a network starts with: a batch solution of the first samples, outer products or vectors."""
     samples = as_features(samples)
     first = samples[: warm_up or warm_up_length(samples.shape[1], sum(samples.feature_shape))]
-    return State.of_outputs(warm_start(first, n_filters, nonnegative=nonnegative), first, np.float64)
+    return State.of_outputs(warm_start(first, n_filters, nonnegative=nonnegative), first, first.dtype)
 
 
 def labelled_means(chi: OuterProducts, label: np.ndarray) -> np.ndarray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import binomtest
 
 from flymotion.claims.running import Found
 from flymotion.claims.starts.flat_eyes import PLANES
 from flymotion.claims.starts.lines import RATIOS
+from flymotion.claims.starts.raising import wilson
 from flymotion.claims.worlds import WORLDS
 from flymotion.plots.canvas import new_figure
 from flymotion.plots.filter_sheets import draw_filters
@@ -75,8 +75,7 @@ def _in_world(found: Found, key: str) -> np.ndarray:
 
 def _draw_shares(axes: Axes, successes: dict[str, np.ndarray], off: float, colour: str, label: str) -> None:
     for row, each in enumerate(successes.values()):
-        interval = binomtest(int(each.sum()), each.size).proportion_ci(method="wilson")
-        axes.plot([interval.low, interval.high], [row + off] * 2, color=colour, linewidth=1.5)
+        axes.plot(wilson(each), [row + off] * 2, color=colour, linewidth=1.5)
         axes.plot(each.mean(), row + off, "o", color=colour, markersize=4, label=label if row == 0 else None)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "raised_literally",
     "read",
     "scaled",
+    "wilson",
 ]
 
 ANSWERED = 2500
@@ -133,10 +134,16 @@ def read(filters: np.ndarray, targets: np.ndarray, new: OuterProducts, way: np.n
     return Read(filters[units], best, units, np.array((best > LIKE).all()), np.array(np.mean(named == way)))
 
 
+def wilson(successes: np.ndarray) -> tuple[float, float]:
+    """Return Wilson's interval of 95 % of the share of some trials that succeed."""
+    low, high = binomtest(int(successes.sum()), successes.size).proportion_ci(method="wilson")
+    return float(low), float(high)
+
+
 def counted(successes: np.ndarray) -> str:
     """Tell how many of some trials succeeded, and Wilson's interval of 95 % of the share."""
     successes = np.ravel(successes)
     if not successes.size:
         return "0 of 0"
-    low, high = binomtest(int(successes.sum()), successes.size).proportion_ci(method="wilson")
+    low, high = wilson(successes)
     return f"{successes.sum():.0f} of {successes.size} ({low:.3f} to {high:.3f})"
