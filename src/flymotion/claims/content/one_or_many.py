@@ -60,8 +60,8 @@ VELOCITY_READERS = {
     "start": "one unit a direction, the start alone, before learning",
     "labelled": "one unit a direction, averages by label of noise",
     "contrast": "one unit a direction, NSM's, over the pair's squared contrast",
-    "diagonals": "one unit a velocity, sums along diagonals; the most active one",
-    "raw_diagonals": "one unit a velocity, sums along diagonals of frames as they are; the most active one",
+    "diagonals": "one unit a velocity, the most active of sums along diagonals",
+    "raw_diagonals": "one unit a velocity, the most active of sums along diagonals of frames as they are",
 }
 """Who reads velocity: suffix of the row, and name."""
 
