@@ -216,7 +216,9 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         row = above(f"C6.accuracy_{name}", title.format(label), shares[name], 0.99, note=note)
         beneath = {"start": start["sm_start"]} if name == "sm" else {}
         yield from beside(row, **beneath, random=nulls["random"])
-    yield report("C6.cos", "cosine of NSM's two filters", learned.cosine, worst=np.max, note=note)
+    yield report(
+        "C6.cos", "cosine of NSM's two filters, learned from gratings", learned.cosine, worst=np.max, note=note
+    )
     yield from _check_kmeans(learned, config, title, note)
 
 

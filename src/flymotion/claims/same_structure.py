@@ -76,7 +76,7 @@ def opposites(id: str, learned: Mapping[str, Nonnegative], note: str, known: Ite
 
 
 def _opposition(id: str, name: str, label: str, learned: Mapping[str, Nonnegative], note: str) -> Iterator[Claim]:
-    title = f"cosine of {label}'s two filters"
+    title = f"cosine of {_owned(label)} two filters"
     row = below(f"{id}.cos{_suffix(name)}", title, _cosines(learned, name), OPPOSED, note=note)
     nulls = _stages(name, {stage: _cosines(learned, f"{name}_{stage}") for stage in STAGES}, np.max)
     yield from beside(row, **nulls, random=Null(NULLS["random"], _cosines(learned, "random"), np.min))
@@ -85,9 +85,9 @@ def _opposition(id: str, name: str, label: str, learned: Mapping[str, Nonnegativ
 def _accuracy(id: str, name: str, label: str, learned: Mapping[str, Nonnegative], read: str) -> Iterator[Claim]:
     short, room = _shortfall(learned, name, read), FILTERS if read == "difference" else OUTPUTS
     what = {
-        "difference": "read by the difference of {}'s filters",
-        "outputs": "read from {}'s rectified outputs" if name == "nsm" else "read from {}'s magnitudes, rectified",
-    }[read].format(label)
+        "difference": "read by the difference of {} filters",
+        "outputs": "read from {} rectified outputs" if name == "nsm" else "read from {} magnitudes, rectified",
+    }[read].format(_owned(label))
     title = f"accuracy of direction on new pairs, {what}: shortfall from the population's first component"
     id = f"{id}.accuracy{'_outputs' if read == 'outputs' else ''}{_suffix(name)}"
     least, most = (extreme([extreme(s) for s in short.values()]) for extreme in (np.min, np.max))
@@ -151,6 +151,10 @@ def _successes(learned: Mapping[str, Nonnegative], whose: str, name: str) -> dic
         & (size(short["outputs"][world]) <= OUTPUTS)
         for world in learned
     }
+
+
+def _owned(label: str) -> str:
+    return f"{label}'" if label.endswith("s") else f"{label}'s"
 
 
 def _suffix(name: str) -> str:

@@ -94,8 +94,8 @@ def check_assignments(found: Found, config: Any) -> Iterator[Claim]:
         told = {"as_they_are": "as they are", "less_mean": "less the mean digit"}[world]
         note = f"1797 digits {told}, K = {K}, rate {RATE:g}, {N_PASSES['digits']} passes"
         measures = (
-            ("clusters", "agreement with the clusters of K-means (adjusted Rand index)", assigned.clusters),
-            ("classes", "normalised mutual information with what digits they are", assigned.classes),
+            ("clusters", f"agreement with K-means' clusters (adjusted Rand index), digits {told}", assigned.clusters),
+            ("classes", f"normalised mutual information with the classes of digits {told}", assigned.classes),
         )
         for measure, title, values in measures:
             nulls = {how: Null(words, of, np.median) for (how, words), of in zip(HOW.items(), values.T, strict=True)}
@@ -103,11 +103,13 @@ def check_assignments(found: Found, config: Any) -> Iterator[Claim]:
             title = f"{title}: {nsm.name}"
             row = report(f"C26.digits_{measure}_{world}", title, nsm.values, worst=np.median, note=note)
             yield from beside(row, **nulls)
-        title = "units of ten that a digit makes active, mean: NSM after learning"
+        title = f"units of ten that a digit makes active, digits {told}, mean: NSM after learning"
         row = report(
             f"C26.digits_active_{world}", title, assigned.active[:, 0], worst=np.median, unit="units", note=note
         )
         yield from beside(row, start=Null("the warm-up alone", assigned.active[:, 2], np.median))
-        title = f"agreement with K-means at a minimum of Eq. 7 for {N_OFFLINE} digits, by descent from random outputs"
-        note = f"{told}; {np.median(assigned.offline[:, 1]):.1f} of {K} units active a digit"
+        title = (
+            f"agreement with K-means at a minimum of Eq. 7 for {N_OFFLINE} digits {told}, descent from random outputs"
+        )
+        note = f"{np.median(assigned.offline[:, 1]):.1f} of {K} units active a digit"
         yield report(f"C26.digits_offline_{world}", title, assigned.offline[:, 0], worst=np.median, note=note)

@@ -123,7 +123,7 @@ def check_subspaces(found: Found, config: Any) -> Iterator[Claim]:
     for kind, each in found.items():
         world = f"{kind}, {SIDE} x {SIDE} pixels, K = {each.k[0]} (gap {each.gap.min():.2f})"
         shares, angles = (dict(zip(HOW, values.T, strict=True)) for values in (each.share, each.angle))
-        title = "energy in the subspace found, of the most that K directions hold"
+        title = f"energy of {kind} in the subspace found, of the most that K directions hold"
         learned = f"{world}; from random weights by the rule alone, more than 50,000 samples"
         yield from beside(
             report(f"C26.{kind}_sm", f"{title}: SM", shares["sm"], worst=np.min, note=learned),
@@ -131,11 +131,11 @@ def check_subspaces(found: Found, config: Any) -> Iterator[Claim]:
             start=Null("the warm-up alone", shares["start"], np.min),
             random=Null("random directions", shares["random"], np.max),
         )
-        words = "|cosine| with the first component of K units of SM without lateral synapses, least"
+        words = f"|cosine| with the first component of {kind}, K units of SM without lateral synapses, least"
         note = f"{world}; each finds the same component: the cross-term alone projects on no more than that"
         yield report(f"C26.{kind}_uncoupled", words, each.uncoupled, worst=np.min, note=note)
         one = shares["reconstruction"]
         yield report(f"C26.{kind}_reconstruction", f"{title}: reconstruction (Eq. 2)", one, worst=np.min, note=learned)
         for how, name in (("sm", "SM"), ("reconstruction", "reconstruction"), ("start", "the warm-up alone")):
-            title = f"largest angle between the subspaces of {name} and PCA"
+            title = f"largest angle between the subspaces of {name} and PCA, {kind}"
             yield report(f"C26.{kind}_angle_{how}", title, angles[how], worst=np.max, unit="deg", note=world)

@@ -42,6 +42,13 @@ RINGS = {
     "ring_as_it_is": "a round patch of a photograph, 61 pixels, turned through 360 deg; its mean over the turn left in",
 }
 
+CALLED = {
+    "ring": "circle",
+    "ring_photograph": "photograph turned, less its mean",
+    "ring_as_it_is": "photograph turned, as it is",
+}
+"""How titles call them."""
+
 HOW = {
     "nsm": "NSM, after learning from its warm-up",
     "rule_alone": "NSM from random weights, by its rule alone",
@@ -138,7 +145,7 @@ def check_rings(found: Found, config: Any) -> Iterator[Claim]:
         tilings = {how: Tiling(*np.transpose([_tiling(seed) for seed in outputs[:, i]])) for i, how in enumerate(HOW)}
         note = f"{RINGS[ring]}; {config.n_units} units, {N_SAMPLES} samples, rate {RATE:g}"
         for i, (measure, title, unit, worst) in enumerate(measures):
-            title = f"{title}: {HOW['nsm']}"
+            title = f"{title}, {CALLED[ring]}: {HOW['nsm']}"
             row = report(f"C26.{ring}_{measure}", title, tilings["nsm"][i], worst=worst, unit=unit, note=note)
             rows = beside(row, **{how: Null(HOW[how], tilings[how][i], worst) for how in HOW if how != "nsm"})
             yield from rows if measure in ("active", "gap", "width") else [next(rows)]
@@ -148,7 +155,7 @@ def draw_rings(found: Found, config: Any) -> Figure:
     """Draw tuning on each ring of the first seed, before and after learning, and of random projections."""
     shown = ("nsm", "rule_alone", "start", "random")
     titles = ("NSM, from its warm-up", "NSM, rule alone", "warm-up alone", "random projections")
-    rows = ("circle", "photograph turned,\nless its mean", "photograph turned,\nas it is")
+    rows = [words.replace(", ", ",\n") for words in CALLED.values()]
     figure, panels = new_panels(len(RINGS) * len(shown), len(shown), (2.9, 1.8), margins=(0.6, 0.8))
     for row, (name, outputs) in enumerate(zip(rows, found.values(), strict=True)):
         for column, (how, title) in enumerate(zip(shown, titles, strict=True)):

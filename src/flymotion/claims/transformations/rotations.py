@@ -10,11 +10,13 @@ are asked of the filters as they are learned and drawn in the paper, on whitened
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from flymotion.claims.beside import beside, nulls_by
+from flymotion.claims.beside import Null, beside, nulls_by
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, all_of, below, report
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import generators_found
@@ -74,17 +76,14 @@ def check_rotations(found: Found) -> Iterator[Claim]:
         for name in LEARNERS:
             suffix = end if name == "nsm" else f"{end}_kmeans"
             title = f"seeds in which {LEARNERS[name]} finds both senses, {FEATURES[feature]}"
-            note = f"whitened frames, each above {LIKE} with the population's generator; {_starts(learned)}"
-            yield all_of(f"C10.seeds{suffix}", title, succeeded(learned[name]), note=note)
+            note = f"whitened frames, each above {LIKE} with the population's generator"
+            row = all_of(f"C10.seeds{suffix}", title, succeeded(learned[name]), note=note)
+            yield next(beside(row, start=Null(NULLS["start"], succeeded(learned["start"]), np.sum)))
         for name in ("sm", "pca"):
             yield generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
         title = f"share of new pairs whose sense NSM names, {FEATURES[feature]}"
         row = report(f"C10.accuracy{end}", title, learned["nsm"].accuracy, worst=np.min)
         yield next(beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min)))
-
-
-def _starts(learned: Found) -> str:
-    return f"the start alone succeeds in {int(succeeded(learned['start']).sum())}"
 
 
 def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Claim]:
@@ -107,11 +106,13 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
             return signed_cosines(of.filters, operators, ways)
 
         for where, words, measure, why in (
-            ("", "in pixels", in_pixels, f"{PLANES[ROTATION].described()}; {WHY[id]}"),
+            ("", "in pixels", in_pixels, WHY[id]),
             ("_whitened", "of whitened frames", whitened, ""),
         ):
             title = f"cosine of filters {words} with {what}, {FEATURES[feature]}: {LEARNERS[name]}"
-            row = above(f"C10.{id}{where}{suffix}", title, measure(learned[name]), least, note=why)
+            row = above(f"C10.{id}{where}{suffix}", title, measure(learned[name]), least)
+            note = [PLANES[ROTATION].described(), "" if row.holds else why]
+            row = replace(row, note="; ".join(filter(None, note)))
             rows = beside(row, **nulls_by(measure, learned, np.min))
             yield from rows if name == "nsm" else [next(rows)]  # K-means has the same nulls
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from flymotion.claims.beside import beside, nulls_by
+from flymotion.claims.beside import Null, beside, nulls_by
+from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, all_of, report, within
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.learned_in_planes import basis, generators_found
@@ -37,17 +38,19 @@ def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     title = f"share of new pairs whose direction NSM's K = 4 names, less that of averages by label, {words}"
     note = (
         f"{PLANES[f'translation_exponential_{eye}'].described()}; {nsm.accuracy.mean():.4f} on average; "
-        f"the start alone, which this world was in view of, {by_start.min():+.4f} at worst"
+        "this world was in view when the start was chosen"
     )
     bound = APART[eye]
-    yield within(f"C13.apart{end}", title, apart, -bound, bound, note=note)
+    row = within(f"C13.apart{end}", title, apart, -bound, bound, note=note)
+    yield next(beside(row, start=Null(NULLS["start"], by_start, np.min)))
     title = f"share of new pairs whose direction is named, {words}"
     row = report(f"C13.accuracy{end}", f"{title}: NSM, K = 4", nsm.accuracy, worst=np.min)
     yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
     title = f"seeds in which NSM finds all four directions, {words}"
-    note = f"each above {LIKE} with the population's on whitened frames, {nsm.cosines.min():.3f} at worst; "
-    note += f"of the start alone {int(succeeded(start).sum())}, {start.cosines.min():.3f}"
-    yield all_of(f"C13.seeds{end}", title, succeeded(nsm), note=note)
+    note = f"each above {LIKE} with the population's on whitened frames, {nsm.cosines.min():.3f} at worst, "
+    note += f"{start.cosines.min():.3f} of the start alone"
+    row = all_of(f"C13.seeds{end}", title, succeeded(nsm), note=note)
+    yield next(beside(row, start=Null(NULLS["start"], succeeded(start), np.sum)))
     yield generators_found(f"C13.generators_sm{end}", "sm", words, learned, 2)
     title = f"least principal cosine of SM's first two components with the population's generators, {words}"
     bases = [(basis(sm[:2]), basis(of)) for sm, of in zip(learned["sm"], learned["analytic"], strict=True)]
