@@ -170,7 +170,7 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         title = f"share of new pairs whose axis and sense are named, {words}"
         note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs, "
         note += f"{WARM_UP} of them to start from; "
-        note += f"mean {nsm.accuracy.mean():.4f}, the start alone {start.accuracy.mean():.4f}"
+        note += f"mean {nsm.accuracy.mean():.4f}"
         row = above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
         yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
         title = f"seeds in which all six ways are found, with cosines above {LIKE}, {words}"

@@ -31,6 +31,9 @@ ROTATION = "rotation_exponential_wide"
 
 LEARNERS = {"nsm": "NSM", "kmeans": "K-means"}
 
+CALLED = {"nsm": NULLS, "kmeans": NULLS | {"start": "the start of NSM alone, before learning"}}
+"""Nulls, which are the same for K-means: how they are called."""
+
 WHY = {
     "cos": "there the optimum itself is unlike the derivative; met on whitened frames",
     "match": "Z blows up what two senses share, and the noise of its own estimate; met on whitened frames",
@@ -78,7 +81,7 @@ def check_rotations(found: Found) -> Iterator[Claim]:
             title = f"seeds in which {LEARNERS[name]} finds both senses, {FEATURES[feature]}"
             note = f"whitened frames, each above {LIKE} with the population's generator"
             row = all_of(f"C10.seeds{suffix}", title, succeeded(learned[name]), note=note)
-            yield next(beside(row, start=Null(NULLS["start"], succeeded(learned["start"]), np.sum)))
+            yield next(beside(row, start=Null(CALLED[name]["start"], succeeded(learned["start"]), np.sum)))
         for name in ("sm", "pca"):
             yield generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
         title = f"share of new pairs whose sense NSM names, {FEATURES[feature]}"
@@ -93,7 +96,7 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
     derivative = derivatives(5, "rotation")
     for id, what, operators, least in zip(
         ("cos", "match"),
-        ("the rotation's derivative operator", "the population's generator"),
+        ("the rotation's derivative operator", "the population's generator of rotation"),
         (derivative, analytic),
         LEAST[feature],
         strict=True,
@@ -113,7 +116,7 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
             row = above(f"C10.{id}{where}{suffix}", title, measure(learned[name]), least)
             note = [PLANES[ROTATION].described(), "" if row.holds else why]
             row = replace(row, note="; ".join(filter(None, note)))
-            rows = beside(row, **nulls_by(measure, learned, np.min))
+            rows = beside(row, **nulls_by(measure, learned, np.min, CALLED[name]))
             yield from rows if name == "nsm" else [next(rows)]  # K-means has the same nulls
 
 
@@ -131,19 +134,16 @@ def check_weights(found: Found) -> Iterator[Claim]:
 
     for feature, learned in found.items():
         end = "" if feature == "change" else f"_{feature}"
-        title = (
-            f"energy per weight of a pixel onto itself over that onto one of its eight neighbours, {FEATURES[feature]}"
-        )
+        whose = f"NSM's filters of rotation, {FEATURES[feature]}"
+        title = f"energy per weight onto the pixel itself over that onto one of its eight neighbours, {whose}"
         pixels = learned["nsm"]._replace(filters=_carried(learned["nsm"].filters, learned["Z"]))
-        note = f"NSM's rotation filters on whitened frames, {PLANES[ROTATION].described()}; equal weights 1; "
+        known = "small, but not absent" if feature == "change" else "0 in the mean by construction"
+        note = f"whitened frames, {PLANES[ROTATION].described()}; equal weights 1; {known}; "
         note += f"carried to pixels {ratio(pixels).max():.3f}"
-        note += (
-            "; small on whitened frames, but not absent" if feature == "change" else "; 0 in the mean by construction"
-        )
         row = below(f"C12.self{end}", title, ratio(learned["nsm"]), 0.5, note=note)
         yield from beside(row, **nulls_by(ratio, learned, np.max))
-        title = f"energy of weights from more than 2 pixels away, {FEATURES[feature]}"
-        note = f"NSM's rotation filters on whitened frames; equal weights {far.mean():.3f}"
+        title = f"share of energy in weights from more than 2 pixels away, {whose}"
+        note = f"whitened frames; equal weights {far.mean():.3f}"
         row = report(f"C12.far{end}", title, beyond(learned["nsm"]), worst=np.max, note=note)
         yield from beside(row, **nulls_by(beyond, learned, np.max))
 
