@@ -26,7 +26,7 @@ from flymotion.generators.analytic import interior
 from flymotion.generators.flows import implied_flow, mean_filters
 from flymotion.generators.optics_map import motion_map
 from flymotion.generators.quadratic_forms import probability_positive
-from flymotion.generators.theory import population
+from flymotion.generators.theory import antisymmetric_share, population
 from flymotion.learner.corpus import guise, worthwhile
 from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening
@@ -430,6 +430,7 @@ CALLS = {
     "ReconstructionNetwork.gramian_": (lambda: reconstruction().gramian_, {"n_components": 2}),
     # generators
     "cosine": (lambda: cosine(np.ones((6, 8, 3, 3)), np.ones((3, 3))), SAMPLED),
+    "antisymmetric_share": (lambda: antisymmetric_share(np.ones((6, 8, 3, 3))), SAMPLED),
     "derivative_operator": (lambda: derivative_operator(Grid(3, 5)), {"n_pixels": 15}),
     "interior": (lambda: interior(Grid(5, 6), 1), {"n_pixels": 30}),
     "Generators.cosines": (lambda: filters().cosines(np.ones((2, 19, 19))), {"n_components": 3, "m": 2}),
