@@ -94,7 +94,7 @@ def population(
     >>> eye = Line(5, sigma=0.8)
     >>> pop = population(exponential_covariance(3.0, eye.sigma), eye, Translation(0.1, ndim=1))
     >>> _, (A, *_) = pop.components(1)
-    >>> round(antisymmetric_share(A), 2), round(pop.direction_accuracy(A), 3)
+    >>> round(float(antisymmetric_share(A)), 2), round(pop.direction_accuracy(A), 3)
     (0.97, 0.948)
     """
     C = covariance(eye.positions[:, None] - eye.positions)
