@@ -3,8 +3,9 @@
 C10 asks for likeness *in pixels*, of filters carried there, :math:`Z A Z`. There the population's own generator is
 :math:`C^{-1} D C^{-1}`, with D the derivative of the covariance C, and this is hardly like the discrete derivative: no
 learner can be. Nor are averages with labels of the paper's feature like the population's generator there: their mean
-has a symmetric part, which is small on whitened frames and is blown up by Z. So the rows in pixels fail. The same bounds
-are asked of the filters as they are learned and drawn in the paper, on whitened frames, against the same operators.
+has a symmetric part, which is small on whitened frames and is blown up by Z. So the rows in pixels fail. The same
+bounds are asked of the filters as they are learned and drawn in the paper, on whitened frames, against the same
+operators.
 """
 
 from __future__ import annotations
