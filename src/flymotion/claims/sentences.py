@@ -22,10 +22,10 @@ SENTENCES = (
         "local motion detectors combine information from at least three adjacent pixels, something that contradicts "
         "the celebrated Hassenstein-Reichardt model",
         "Abstract",
-        ("C4.gain_L1_raw_clean > 0",),
-        ("C4.hrd > 0", "C4.cartoon > 0"),
-        condition="frames are not whitened and pixels count, not multiplications",
-        comment="two pixels that use the change of both tell more than the cartoon does",
+        ("C4.two_to_three > 0",),
+        ("C4.once_two_to_three > 0", "C4.hrd > 0", "C4.cartoon > 0"),
+        condition="multiplications are free: with one, two pixels tell as much as three, and more than the cartoon; "
+        "whitened, the cartoon tells less than an HRD",
     ),
     Sentence(
         "The trained NN recapitulates major features of the well-studied motion detector in the fly",
@@ -140,7 +140,7 @@ SENTENCES = (
         "matrix",
         "2.5",
         ("C1.second < C1.second_random",),
-        ("C1.second_inside < C1.second_inside_random",),
+        ("C1.second_interior < C1.second_interior_random",),
         condition="the border is counted: inside it, an expansion is what it is most like in L2",
     ),
     Sentence(
@@ -190,8 +190,8 @@ SENTENCES = (
         "Similar results were also obtained with models trained on moving periodic sine-wave gratings",
         "2.5",
         ("C6.accuracy", "C6.accuracy_sm", "C6.accuracy_pca"),
-        ("C6.accuracy_kmeans > 0.99",),
-        condition="K-means is left out, whose clusters are wavelengths",
+        ("C6.accuracy_kmeans_taught > 0.99", "C6.clusters_kmeans > 0.99"),
+        condition="K-means is left out, whose smaller cluster is one wavelength",
     ),
     Sentence(
         "we can again distinguish between motion in the four cardinal directions, and clockwise and counterclockwise "
