@@ -37,7 +37,7 @@ class Sentence:
     place : str
         Where it stands, for instance ``"2.5"`` or ``"D.1"``.
     decided_by : tuple of str
-        Rows that must stand: ids, or an id with a bound, ``"C1.second < 0.5"``.
+        Rows that must stand: ids, or an id with a bound, ``"C1.second < 0.5"``, which may be another row's value.
     limited_by : tuple of str
         Rows of the same kind; where one does not stand, the sentence holds with a condition.
     condition : str
@@ -59,7 +59,8 @@ class Sentence:
     @property
     def rows(self) -> list[str]:
         """Ids of the rows that it rests on."""
-        return [spec.split()[0] for spec in (*self.decided_by, *self.limited_by)]
+        words = [word for spec in (*self.decided_by, *self.limited_by) for word in spec.split()]
+        return [word for word in words if "." in word and not _is_number(word)]
 
 
 class Known(NamedTuple):
@@ -75,6 +76,14 @@ class Judgement(NamedTuple):
     sentence: Sentence
     word: str
     """``"holds"``, ``"holds if"``, ``"fails"`` or ``"not measured"``."""
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def as_known(rows: Iterable[Claim]) -> dict[str, Known]:
@@ -96,7 +105,7 @@ def _stands(spec: str, known: Mapping[str, Known]) -> bool:
     id, *bound = spec.split()
     if bound:
         relation, least = bound
-        return RELATIONS[relation](known[id].value, float(least))
+        return RELATIONS[relation](known[id].value, float(least) if _is_number(least) else known[least].value)
     return bool(known[id].holds)
 
 

@@ -50,9 +50,6 @@ EYE = Sphere.evenly(120, sigma=5.0)
 CORRELATION_ANGLE = 15.0
 MOTION = Turn(5.7)
 
-WARM_UP = 2000
-"""Pairs that NSM starts from: by default 5000, which takes twice the time in all, and tells turns no better."""
-
 
 @dataclass(frozen=True)
 class Config:
@@ -139,7 +136,7 @@ def learn_turns(
     pairs = _well_mixed(scenes, eye, motion, n_pairs, rng)
     new = _well_mixed(new_scenes, eye, motion, n_test, rng)
     lessons = labelled(vision or early_vision(), eye, motion, analytic, pairs, new, features)
-    return {feature: learn(given, int(rng.integers(2**32)), WARM_UP) for feature, given in lessons.items()}
+    return {feature: learn(given, int(rng.integers(2**32))) for feature, given in lessons.items()}
 
 
 def _well_mixed(
@@ -169,7 +166,6 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
         nsm, start = learned["nsm"], learned["start"]
         title = f"share of new pairs whose axis and sense are named, {words}"
         note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs, "
-        note += f"{WARM_UP} of them to start from; "
         note += f"mean {nsm.accuracy.mean():.4f}"
         row = above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
         yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))

@@ -77,17 +77,23 @@ def _placed(place: str) -> str:
 
 
 def _said(word: str, sentence: Sentence) -> str:
-    if word == "not measured":
-        return f"not yet: {sentence.waits_for}"
     said = f"**{word}** {sentence.condition}" if word == "holds if" else f"**{word}**"
+    if word == "not measured":
+        said = f"not yet: {sentence.waits_for}"
     return f"{said}; {sentence.comment}" if sentence.comment else said
 
 
 def _seen(sentence: Sentence, rows: Mapping[str, Claim]) -> str:
     specs = [spec.split() for spec in (*sentence.decided_by, *sentence.limited_by)]
     return "; ".join(
-        f"`{id}` {_value(rows[id])} ({' '.join(own) or bound(rows[id])})" for id, *own in specs if id in rows
+        f"`{id}` {_value(rows[id])} ({_bound_told(own, rows) or bound(rows[id])})" for id, *own in specs if id in rows
     )
+
+
+def _bound_told(own: Sequence[str], rows: Mapping[str, Claim]) -> str:
+    """Return a bound that the sentence gives in words, empty where it gives none."""
+    relation, least = own or ("", "")
+    return f"{relation} {_value(rows[least])}, `{least}`" if least in rows else f"{relation} {least}".strip()
 
 
 def _value(row: Claim) -> str:

@@ -295,20 +295,21 @@ def draw_costs(accuracies: Mapping[str, np.ndarray], known: np.ndarray) -> Figur
             if world == "L1":
                 axes.plot(PIXELS, known[j], ":", color="k", label="exact posterior, raw")
         row[0].set_ylabel("share of pairs whose direction is told")
-    panels[0, 0].set_ylim(0.45, 1.03)  # of two photographs, intervals reach beyond
+    panels[0, 0].set_ylim(0.45, 1.03)
     for axes in panels[-1]:
         axes.set_xlabel("pixels at one centre")
         axes.set_xticks(PIXELS)
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.suptitle(
-        "best detectors at one centre, new scenes; 95 % intervals over seeds (L1) and photographs (P)", fontsize=11
+        "best detectors at one centre, new scenes; 95 % intervals over seeds (L1), from photograph to photograph (P)",
+        fontsize=11,
     )
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     return figure
 
 
 def _draw_panel(axes: Axes, of: np.ndarray) -> None:
-    """Draw means and 95 % intervals of one world and noise, shape (n_independent, n_visions, n_detectors)."""
+    """Draw means and spreads of one world and noise, shape (n_independent, n_visions, n_detectors)."""
     words = {"every": "a multiplication a pixel", "once": "one multiplication", "row": "one, and one change"}
     for i, (vision, colour) in enumerate(zip(VISIONS, ("C0", "C1"), strict=True)):
         for kind, line in zip(KINDS, ("-", "--", "-."), strict=True):
@@ -325,7 +326,8 @@ def _draw_panel(axes: Axes, of: np.ndarray) -> None:
 
 
 def _draw_intervals(axes: Axes, places: np.ndarray, of: np.ndarray, label: str, **style: Any) -> None:
-    ends = np.array([interval(values) for values in of.T])
+    """Draw means with 95 % intervals, or, of two photographs whose interval would say nothing, from one to the other."""
     mean = of.mean(axis=0)
+    ends = np.array([interval(values) for values in of.T]) if len(of) > 2 else np.transpose([of.min(0), of.max(0)])
     spread = np.nan_to_num(ends[:, 1] - mean, posinf=0.0)
     axes.errorbar(places, mean, yerr=spread, label=label, capsize=2, linewidth=1.2, **style)

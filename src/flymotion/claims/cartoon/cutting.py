@@ -134,6 +134,9 @@ def check_cuts(cuts: Mapping[str, Cut], sizes: Sequence[int]) -> Iterator[Claim]
         if name == "three":
             nulls = {key: {world: of.nulls[:, j, :, q] for world, of in cuts.items()} for q, key in enumerate(NULLS)}
             yield from beside(above(id, title, by, 0.95), **_cut_likewise(nulls, sizes))
+            for world in cuts:
+                those = {of: values for of, values in by.items() if of.startswith(world)}
+                yield report(f"{id}_{world}", f"{title}, {world} alone", those, worst=np.min)
         else:
             yield report(id, title, by, worst=worst)
 

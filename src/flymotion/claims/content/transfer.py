@@ -164,7 +164,9 @@ def check_transfer(learned: Transfer, config: Any) -> Iterator[Claim]:
         "multiplies a little, and what it learned of some scenes tells now for and now against the direction in others"
     )
     note = f"{VARIANTS['own']}; {adding}; {world}"
+    threshold = chance.pop(ADDING[-1])
     yield below("C9.or", title, chance, BOUND, note=note)
+    yield below("C9.or_threshold", f"{title}, {ADDING[-1]}", threshold, BOUND, note=note)
     names, own = list(CLASSES), learned.accuracies[:, :, 0, 0]
     for a, b in np.ndindex(len(names), len(names)):
         title = f"lowest accuracy of direction, learned from {names[a]}, tested on {names[b]}: {VARIANTS['own']}"
