@@ -40,10 +40,10 @@ def start_alone(n_filters: int, chi: OuterProducts, *, nonnegative: bool = True)
     return start_state(chi, n_filters, nonnegative=nonnegative).W.reshape(n_filters, *chi.feature_shape)
 
 
-def start_state(samples: Any, n_filters: int, *, nonnegative: bool, warm_up: int | None = None) -> State:
+def start_state(samples: Any, n_filters: int, *, nonnegative: bool) -> State:
     """Return the state that a network starts with: a batch solution of the first samples, outer products or vectors."""
     samples = as_features(samples)
-    first = samples[: warm_up or warm_up_length(samples.shape[1], sum(samples.feature_shape))]
+    first = samples[: warm_up_length(samples.shape[1], sum(samples.feature_shape))]
     return State.of_outputs(warm_start(first, n_filters, nonnegative=nonnegative), first, first.dtype)
 
 

@@ -103,15 +103,14 @@ class Scored(NamedTuple):
     """Share of new pairs whose way has the largest output; without any output they count as wrong."""
 
 
-def learn(given: Labelled, seed: int, warm_up: int | None = None) -> dict[str, Scored]:
+def learn(given: Labelled, seed: int) -> dict[str, Scored]:
     """Let NSM learn in one pass, and score it (``"nsm"``) and its nulls, by the keys of ``nulls.NULLS``.
 
     It learns as :class:`NonnegativeSimilarityMatching` does, on the state itself, to see its start without taking it
-    twice; ``warm_up`` is as there. Nulls have no lateral inhibition: the largest projection on a filter of norm 1
-    names the way.
+    twice. Nulls have no lateral inhibition: the largest projection on a filter of norm 1 names the way.
     """
     K = len(given.motion.ways)
-    state = start_state(given.chi, K, nonnegative=True, warm_up=warm_up)
+    state = start_state(given.chi, K, nonnegative=True)
     nulls = {
         "random": random_filters(K, given.chi, np.random.default_rng(seed)),
         "start": state.W.reshape(K, *given.chi.feature_shape),

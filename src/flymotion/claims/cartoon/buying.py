@@ -326,7 +326,7 @@ def _draw_panel(axes: Axes, of: np.ndarray) -> None:
 
 
 def _draw_intervals(axes: Axes, places: np.ndarray, of: np.ndarray, label: str, **style: Any) -> None:
-    """Draw means with 95 % intervals, or, of two photographs whose interval would say nothing, from one to the other."""
+    """Draw means with 95 % intervals; of two photographs, whose interval would say nothing, from one to the other."""
     mean = of.mean(axis=0)
     ends = np.array([interval(values) for values in of.T]) if len(of) > 2 else np.transpose([of.min(0), of.max(0)])
     spread = np.nan_to_num(ends[:, 1] - mean, posinf=0.0)
