@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from flymotion.claims.rows import Claim
 
-__all__ = ["Judgement", "Known", "Sentence", "as_known", "differences", "judge", "judged", "recorded"]
+__all__ = ["Judgement", "Known", "Sentence", "as_known", "differences", "judge", "recorded", "stands"]
 
 RELATIONS = {">": operator.gt, "<": operator.lt}
 
@@ -95,24 +95,19 @@ def judge(sentence: Sentence, known: Mapping[str, Known]) -> Judgement:
     """Say what rows make of a sentence; where one that it rests on is missing it is not measured."""
     if not sentence.rows or not known.keys() >= set(sentence.rows):
         return Judgement(sentence, "not measured")
-    if not all(_stands(spec, known) for spec in sentence.decided_by):
+    if not all(stands(spec, known) for spec in sentence.decided_by):
         return Judgement(sentence, "fails")
-    limited = not all(_stands(spec, known) for spec in sentence.limited_by)
+    limited = not all(stands(spec, known) for spec in sentence.limited_by)
     return Judgement(sentence, "holds if" if limited else "holds")
 
 
-def _stands(spec: str, known: Mapping[str, Known]) -> bool:
+def stands(spec: str, known: Mapping[str, Known]) -> bool:
+    """Return whether a row stands, by its own bound or by that which a sentence gives."""
     id, *bound = spec.split()
     if bound:
         relation, least = bound
         return RELATIONS[relation](known[id].value, float(least) if _is_number(least) else known[least].value)
     return bool(known[id].holds)
-
-
-def judged(sentences: Iterable[Sentence], known: Mapping[str, Known]) -> list[Judgement]:
-    """Judge sentences, and leave out those of which some row is missing."""
-    found = [judge(sentence, known) for sentence in sentences]
-    return [each for each in found if each.word != "not measured"]
 
 
 def recorded(*, full: bool) -> dict[str, Known]:

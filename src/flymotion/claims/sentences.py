@@ -190,6 +190,7 @@ SENTENCES = (
         "Similar results were also obtained with models trained on moving periodic sine-wave gratings",
         "2.5",
         ("C6.accuracy", "C6.accuracy_sm", "C6.accuracy_pca"),
+        comment="the start alone, before learning, does as well",
         ("C6.accuracy_kmeans_taught > 0.99", "C6.clusters_kmeans > 0.99"),
         condition="K-means is left out, whose smaller cluster is one wavelength",
     ),
@@ -198,6 +199,7 @@ SENTENCES = (
         "rotations",
         "2.5",
         ("C10.seeds", "C13.apart", "C13.seeds"),
+        comment="the start alone, before learning, does as well",
     ),
     Sentence("which was not possible with prior approaches", "2.5", waits_for=RIVALS),
     # -- 3, the fly
@@ -281,6 +283,7 @@ SENTENCES = (
         ("C29.match_midpoint", "C29.accuracy_midpoint"),
         ("C29.match",),
         condition="the feature is the midpoint one: affine motions, twelve units",
+        comment="the start alone, before learning, names as many, by filters less alike",
     ),
     # -- Supplement
     Sentence("in the first order our model and that of [bethge] are related", "A", ("C14.slope", "C14.midpoint")),
@@ -310,6 +313,7 @@ SENTENCES = (
         ("C10.seeds", "C10.cos_whitened", "C10.match_whitened"),
         ("C10.cos", "C10.match", "C10.pixels_bilinear_seeds > 4"),
         condition="filters are read on whitened frames, and images not turned by linear interpolation",
+        comment="the start alone, before learning, does as well",
     ),
     Sentence(
         "K-means recovers both generators of rotations",
@@ -338,7 +342,7 @@ SENTENCES = (
         "responsible for detecting roll, pitch and yaw ... is learned",
         "D.1",
         ("C27.accuracy", "C27.accuracy_midpoint"),
-        comment="by evenly spread pixels; a real fly's eye comes with the circuit",
+        comment="by evenly spread pixels; the start alone, before learning, does as well",
     ),
     Sentence(
         "our model learns two different generators, left-right and up-down motion",
@@ -349,6 +353,7 @@ SENTENCES = (
         "each accounting for a motion in a cardinal direction",
         "D.2",
         ("C13.seeds", "C13.apart", "C13.seeds_fly", "C13.apart_fly"),
+        comment="the start alone, before learning, does as well",
     ),
     Sentence(
         "a formal equivalence between the proposed model and the HRD when averaged",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from flymotion.claims.judging import Judgement, Sentence, as_known, judge
+from flymotion.claims.judging import Judgement, Known, Sentence, as_known, judge, stands
 from flymotion.claims.rows import Claim
 
 __all__ = ["bound", "verdict_page"]
@@ -68,7 +68,7 @@ def _counts(found: Sequence[Judgement]) -> str:
 
 
 def _table(found: Iterable[Judgement], rows: Mapping[str, Claim]) -> str:
-    lines = [(f"{_placed(s.place)}", f"“{s.quote}”", _said(word, s), _seen(s, rows)) for s, word in found]
+    lines = [(_placed(s.place), f"“{s.quote}”", _said(word, s), _seen(word, s, rows)) for s, word in found]
     return _lines(["place", "sentence", "verdict", "measured"], lines)
 
 
@@ -83,11 +83,16 @@ def _said(word: str, sentence: Sentence) -> str:
     return f"{said}; {sentence.comment}" if sentence.comment else said
 
 
-def _seen(sentence: Sentence, rows: Mapping[str, Claim]) -> str:
-    specs = [spec.split() for spec in (*sentence.decided_by, *sentence.limited_by)]
-    return "; ".join(
-        f"`{id}` {_value(rows[id])} ({_bound_told(own, rows) or bound(rows[id])})" for id, *own in specs if id in rows
-    )
+def _seen(word: str, sentence: Sentence, rows: Mapping[str, Claim]) -> str:
+    known = as_known(rows.values())
+    specs = () if word == "not measured" else (*sentence.decided_by, *sentence.limited_by)
+    return "; ".join(_row(spec, rows, known) for spec in specs)
+
+
+def _row(spec: str, rows: Mapping[str, Claim], known: Mapping[str, Known]) -> str:
+    id, *own = spec.split()
+    told = _bound_told(own, rows) or bound(rows[id])
+    return f"`{id}` {_value(rows[id])} ({told if stands(spec, known) else f'not {told}'})"
 
 
 def _bound_told(own: Sequence[str], rows: Mapping[str, Claim]) -> str:

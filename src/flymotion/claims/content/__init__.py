@@ -63,7 +63,7 @@ class Config:
     n_scenes: int = 80
 
 
-QUICK = {"n_seeds": 2}
+QUICK = {"n_seeds": 2, "n_pairs": 7000}
 
 
 def work(config: Config) -> Work:
