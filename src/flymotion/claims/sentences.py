@@ -190,9 +190,9 @@ SENTENCES = (
         "Similar results were also obtained with models trained on moving periodic sine-wave gratings",
         "2.5",
         ("C6.accuracy", "C6.accuracy_sm", "C6.accuracy_pca"),
-        comment="the start alone, before learning, does as well",
         ("C6.accuracy_kmeans_taught > 0.99", "C6.clusters_kmeans > 0.99"),
         condition="K-means is left out, whose smaller cluster is one wavelength",
+        comment="the start alone, before learning, does as well",
     ),
     Sentence(
         "we can again distinguish between motion in the four cardinal directions, and clockwise and counterclockwise "
