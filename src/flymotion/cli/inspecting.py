@@ -107,15 +107,17 @@ def _brief(value: Any) -> str:
 def _trained(what: Any) -> Iterator[str]:
     """Yield lines on what a model was learned from."""
     from flymotion.learner import MotionLearner
+    from flymotion.similarity.online import OnlineNetwork
 
     if isinstance(what, MotionLearner):
         yield from _watched(what)
     elif hasattr(what, "n_samples_seen_"):
         shape = " x ".join(map(str, what.feature_shape_))
+        waits = isinstance(what, OnlineNetwork) and not hasattr(what, "_state")
         yield f"learned from {what.n_samples_seen_:,} samples of {shape} features" + (
-            "" if hasattr(what, "_state") else "; its warm-up is not complete"
+            "; its warm-up is not complete" if waits else ""
         )
-        if what.dead_units_.size:
+        if isinstance(what, OnlineNetwork) and what.dead_units_.size:
             yield f"units that have never been active: {', '.join(map(str, what.dead_units_))}"
     elif hasattr(what, "eye"):
         yield f"on {_brief(what.eye)}" if not hasattr(what, "half_saturation") else f"of {what.n_features_in_} pixels"
@@ -217,7 +219,7 @@ def _of_network(what: Any) -> Shown:
         columns["share of output"] = (np.diag(what.R_) / max(np.trace(what.R_), 1e-300)).tolist()
     elif hasattr(what, "labels_"):
         columns["samples"] = np.bincount(what.labels_, minlength=len(filters)).tolist()
-    else:
+    elif hasattr(what, "explained_energy_ratio_"):
         columns["explained energy"] = what.explained_energy_ratio_.tolist()
     matrices = filters.reshape(-1, *what.feature_shape_) if len(what.feature_shape_) == 2 else filters[:, None]
     return Shown([f"unit {k + 1}" for k in range(len(filters))], columns, matrices, "weights", matrices=matrices)
