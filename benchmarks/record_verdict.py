@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from flymotion.claims import FIGURES, SENTENCES
+from flymotion.claims import FIGURES, SENTENCES, known_claims
 from flymotion.claims.rows import Claim
 from flymotion.claims.verdict_page import verdict_page
 from flymotion.writing import whole
@@ -24,11 +24,23 @@ HOW = (
 
 
 def read(folder: str) -> list[Claim]:
-    return [Claim(**row) for row in json.loads((Path(folder) / "claims.json").read_text())]
+    path = Path(folder) / "claims.json"
+    if not path.is_file():
+        sys.exit(f"{path} is not there; expected what a finished `flymotion reproduce --out {folder}` leaves")
+    rows = [Claim(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+    if missing := known_claims().keys() - {row.id.partition(".")[0] for row in rows}:
+        sys.exit(f"{path} has no rows of {', '.join(sorted(missing))}; expected those of all claims")
+    return rows
 
 
-def main(full: str, quick: str) -> None:
-    found = {"full": read(full), "quick": read(quick)}
+def main(*folders: str) -> None:
+    if len(folders) != 2:
+        sys.exit(f"{len(folders)} folders were given; expected two: record_verdict.py FULL QUICK")
+    found = dict(zip(("full", "quick"), map(read, folders), strict=True))
+    if sum(row.seeds for row in found["full"]) <= sum(row.seeds for row in found["quick"]):
+        sys.exit(
+            f"{folders[0]} has no more seeds than {folders[1]}; expected results of --full, then of the quick size"
+        )
     sizes = (f'"{size}": {{\n' + ",\n".join(map(_line, rows)) + "\n}" for size, rows in found.items())
     with whole(ROOT / "src/flymotion/claims/recorded.json") as place:
         place.write_text("{\n" + ",\n".join(sizes) + "\n}\n", encoding="utf-8")

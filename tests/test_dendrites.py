@@ -87,6 +87,13 @@ def test_angles_that_are_no_list_of_numbers_are_refused(angles):
         oriented_dendrites(Line(5), angles)
 
 
+@pytest.mark.parametrize("make", [round_dendrites, misplaced_dendrites])
+@pytest.mark.parametrize("n_units", [0, -1, 1.5, "two"])
+def test_numbers_of_units_that_are_none_are_refused(make, n_units):
+    with pytest.raises(ValueError, match=r"n_units is .*; expected a positive whole number"):
+        make(Line(5), n_units)
+
+
 def test_a_side_without_pixels_is_refused():
     with pytest.raises(ValueError, match="at 90 deg"):
         oriented_dendrites(Line(5), [0.0, 90.0])

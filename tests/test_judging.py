@@ -1,6 +1,7 @@
 """The verdict: sentences judged by rows, what differs from the record, and that record and page agree."""
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from flymotion.claims import FIGURES, SENTENCES, differences, known_claims, recorded
 from flymotion.claims.judging import Known, Sentence, as_known, judge
-from flymotion.claims.rows import above, report
+from flymotion.claims.rows import above, report, write
 from flymotion.claims.verdict_page import verdict_page
 
 SENTENCE = Sentence("it does", "2.5", ("C1.a", "C1.b < 0.5"), ("C1.c",), condition="it can")
@@ -111,3 +112,34 @@ def test_failures_come_first_with_their_figures():
 def test_of_some_claims_only_their_sentences_are_on_the_page():
     page = verdict_page(rows()[:2], [SENTENCE], FIGURES, "Measured so.", all_claims=False)
     assert "it does" not in page and "figures" not in page
+
+
+# -- putting results on record -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def record():
+    """What benchmarks/record_verdict.py does with the names of folders."""
+    return runpy.run_path(str(PAGE.parents[1] / "benchmarks" / "record_verdict.py"))["main"]
+
+
+@pytest.mark.parametrize("folders", [(), ("full",), ("full", "quick", "more")])
+def test_two_folders_are_recorded(record, folders):
+    with pytest.raises(SystemExit, match=f"^{len(folders)} folders were given; expected two"):
+        record(*folders)
+
+
+def test_results_that_are_not_there_or_of_some_claims_are_not_recorded(record, tmp_path):
+    before = PAGE.read_bytes()
+    with pytest.raises(SystemExit, match=r"claims\.json is not there; expected what a finished"):
+        record(str(tmp_path), str(tmp_path))
+    write(rows(), tmp_path / "claims.json")
+    with pytest.raises(SystemExit, match=r"claims\.json has no rows of C10, C11, .*; expected those of all claims"):
+        record(str(tmp_path), str(tmp_path))
+    assert PAGE.read_bytes() == before
+
+
+def test_sizes_in_the_wrong_order_are_not_recorded(record, tmp_path):
+    write([report(f"{id}.a", "a", 0.1) for id in known_claims()], tmp_path / "claims.json")
+    with pytest.raises(SystemExit, match=r"has no more seeds than .*; expected results of --full"):
+        record(str(tmp_path), str(tmp_path))

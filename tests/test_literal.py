@@ -1,7 +1,10 @@
 """The literal network: against the fast form, against the printed equations, and why its dynamics settle."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.literal import RateNetwork
@@ -141,7 +144,8 @@ def test_silent_units_keep_their_synapses_from_no_strength_too():
 
 def outputs_after(network, u, v, n_steps):
     network.max_steps = n_steps
-    return network.respond(u[None], v[None]).outputs[0]
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        return network.respond(u[None], v[None]).outputs[0]
 
 
 @pytest.mark.parametrize("rectified", [False, True])
@@ -156,7 +160,7 @@ def test_the_dynamics_descend_their_energy(chi, rectified, rate):
     weight = network.That if rate is None else np.ones(4)
     R = weight[:, None] * (network.M + np.eye(4) * (rate is None))
     np.testing.assert_allclose(R, R.T, atol=1e-9 * R.max())
-    path = np.array([outputs_after(network, u, v, k) for k in range(200)])
+    path = np.array([np.zeros(4), *(outputs_after(network, u, v, k) for k in range(1, 200))])
     energy = np.einsum("ta,ac,tc->t", path, R, path) / 2 - path @ (weight * drive)
     assert (np.diff(energy) <= 1e-12 * np.abs(energy).max()).all()
     assert energy[-1] < energy[0]
@@ -176,6 +180,36 @@ def test_lateral_synapses_that_flip_for_ever_cannot_be_learned(chi):
     for u, v in zip(np.array_split(chi.u, 100), np.array_split(chi.v, 100), strict=True):
         network.learn(u, v)
         assert (network.M * network.M.T).max() <= 1 + 1e-9
+
+
+# -- where it does not settle ----------------------------------------------------------------------------------------
+
+
+def test_samples_that_take_all_steps_are_learned_from_with_a_warning():
+    network = RateNetwork(start(2, (1, 1)), max_steps=1)
+    with pytest.warns(ConvergenceWarning, match="outputs of 3 of 3 samples did not settle in 1 steps; raise"):
+        outputs, steps = network.learn(np.ones((3, 1)), np.ones((3, 1)))
+    np.testing.assert_array_equal(steps, 1)
+    np.testing.assert_allclose(network.That, 1 + (outputs**2).sum(axis=0))
+
+
+@pytest.mark.parametrize("M", [[[0, 2, 2], [2, 0, 2], [2, 2, 0]], [[0, 5, -5], [-5, 0, 5], [5, -5, 0]]])
+def test_outputs_that_grow_without_bound_are_no_numbers_and_teach_nothing(M):
+    """Lateral synapses that no samples could have taught: units that excite each other, or chase each other."""
+    network = RateNetwork([[[0.5]], [[-1.0]], [[0.3]]], rectified=False)
+    network.M[:] = M
+    kept = network.W.copy(), network.M.copy(), network.That.copy()
+    with pytest.warns(ConvergenceWarning, match="2 of 3 .* and 2 grew without bound and were not learned from"):
+        outputs, _ = network.learn([[1.0], [0.0], [1.0]], np.ones((3, 1)))
+    np.testing.assert_array_equal(np.isnan(outputs).all(axis=1), [True, False, True])
+    for before, now in zip(kept, (network.W, network.M, network.That), strict=True):
+        np.testing.assert_array_equal(before, now)
+
+
+def test_samples_whose_squares_are_0_teach_nothing_to_units_of_no_strength():
+    network = RateNetwork([[[1.0]]], strength=0.0)
+    network.learn([[1e-100]], [[1e-100]])
+    np.testing.assert_array_equal(network.W, 1.0)
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
@@ -212,3 +246,38 @@ def test_pairs_that_do_not_fit_change_nothing(u, v, message):
     with pytest.raises(ValueError, match=message):
         network.learn(u, v)
     np.testing.assert_array_equal(network.W, np.ones((1, 1, 2)))
+
+
+def test_pairs_whose_products_leave_float64_are_refused():
+    with pytest.raises(ValueError, match="expected them and their product to be at most 1e\\+90"):
+        RateNetwork(np.ones((1, 1, 1))).present([1e50], [1e50])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("M", np.zeros((1, 1)), r"M has shape \(1, 1\); expected finite numbers of shape \(2, 2\)"),
+        ("M", np.full((2, 2), np.nan), r"M has shape \(2, 2\); expected finite"),
+        ("That", 3.0, r"That has shape \(\); expected finite numbers of shape \(2,\)"),
+        ("W", np.ones((2, 3)), r"W has shape \(2, 3\); expected finite numbers of shape \(K, n_u, n_v\)"),
+        ("rate", 2.0, "rate is 2.0"),
+    ],
+)
+def test_what_was_set_between_pairs_is_checked(name, given, message):
+    network = RateNetwork(np.ones((2, 1, 3)))
+    setattr(network, name, given)
+    with pytest.raises(ValueError, match=message):
+        network.present([1.0], np.ones(3))
+
+
+def test_synapses_may_be_set_to_lists_other_types_and_what_is_read_only():
+    one, other = (RateNetwork(start(2, (1, 3)), strength=2.0) for _ in range(2))
+    one.M[:] = [[0.0, 0.5], [0.25, 0.0]]
+    other.M, other.That = [[0.0, 0.5], [0.25, 0.0]], np.array([2, 2])
+    other.W.flags.writeable = False
+    np.testing.assert_array_equal(*(each.learn(np.ones((5, 1)), np.eye(5, 3)).outputs for each in (one, other)))
+    np.testing.assert_array_equal(one.W, other.W)
+
+
+def test_it_says_what_it_is():
+    assert repr(RateNetwork(np.ones((2, 1, 3)))) == "RateNetwork(2 x 1 x 3 synapses, rate=None, rectified=True)"

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.frames import unmasked
+from flymotion.similarity.samples import check_counts
 from flymotion.world.conventions import as_generator, not_below_0, unit_vector
 from flymotion.world.eyes import Eye
 
@@ -102,8 +103,9 @@ def round_dendrites(eye: Eye, n_units: int, *, scatter: float = 0.0, random_stat
     Raises
     ------
     ValueError
-        An eye that is not flat, or whose middle has no neighbours, or a scatter that is negative.
+        An eye that is not flat, or whose middle has no neighbours, no units, or a scatter that is negative.
     """
+    check_counts(n_units=n_units)
     middle, offsets = _around(eye)
     near = np.linalg.norm(offsets, axis=1) > 0
     return _filters(middle, np.tile(near, (n_units, 1)), scatter, random_state)
@@ -131,8 +133,9 @@ def misplaced_dendrites(eye: Eye, n_units: int, *, scatter: float = 0.0, random_
     Raises
     ------
     ValueError
-        An eye that is not flat, or a scatter that is negative.
+        An eye that is not flat, no units, or a scatter that is negative.
     """
+    check_counts(n_units=n_units)
     rng = as_generator(random_state)
     n = len(_around(eye)[1])
     own = np.eye(n * n)[rng.integers(n * n, size=n_units)].reshape(n_units, n, n)

@@ -33,14 +33,19 @@ constant ``1 / M_aa`` of each unit's own leak, which changes when it arrives, no
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.frames import unmasked
+from flymotion.photoreceptors.stage import MOST
 from flymotion.similarity.samples import check_counts
 
 __all__ = ["RateNetwork", "Settled"]
+
+SYNAPSES = ("W", "M", "That")
 
 
 class Settled(NamedTuple):
@@ -66,7 +71,7 @@ class RateNetwork:
     tolerance : float
         Speed of the outputs at which they count as settled, relative to the largest drive per time constant.
     max_steps : int
-        Most steps; a sample that takes all of them is learned from as it is.
+        Most steps; a sample that takes all of them is learned from as it is, with a warning.
 
     Attributes
     ----------
@@ -83,10 +88,17 @@ class RateNetwork:
         Synapses of another shape or not finite, a strength that is negative, or 0 with a rate, a rate or tolerance
         outside (0, 1), or no steps.
 
+    Warns
+    -----
+    ConvergenceWarning
+        From ``present``, ``learn`` and ``respond``: samples whose outputs did not settle. Those that grow without bound
+        are answered with NaN and not learned from.
+
     Notes
     -----
-    The three may be changed in place between pairs, as where inhibition is to be strong first. For the dynamics to
-    settle ``That_a M_ac``, or M with a rate, has to stay symmetric, and with the leak free of negative eigenvalues.
+    The three may be set, or changed in place, between pairs, as where inhibition is to be strong first. For the
+    dynamics to settle ``That_a M_ac``, or M with a rate, has to stay symmetric, and with the leak free of negative
+    eigenvalues.
 
     Examples
     --------
@@ -110,22 +122,22 @@ class RateNetwork:
         synapses = np.array(unmasked(W, "W", float), order="C")
         if synapses.ndim != 3 or not synapses.size or not np.isfinite(synapses).all():
             raise ValueError(f"W has shape {synapses.shape}; expected finite numbers of shape (K, n_u, n_v)")
-        if rate is not None and not 0 < rate < 1:
-            raise ValueError(f"rate is {rate!r}; expected one between 0 and 1")
         if not (0 <= strength < np.inf) or (rate is not None and strength == 0):
             raise ValueError(f"strength is {strength!r}; expected a positive number, or 0 without a rate")
-        if not 0 < tolerance < 1:
-            raise ValueError(f"tolerance is {tolerance!r}; expected a share of the drive, between 0 and 1")
-        check_counts(max_steps=max_steps)
         self.W = synapses
         self.M = np.zeros((len(synapses), len(synapses))) if rate is None else np.eye(len(synapses)) * strength
         self.That = np.full(len(synapses), float(strength))
         self.rate, self.rectified = rate, rectified
         self.tolerance, self.max_steps = tolerance, max_steps
+        self._check_parameters()
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, np.shape(self.W)))
+        return f"RateNetwork({shape} synapses, rate={self.rate!r}, rectified={self.rectified!r})"
 
     def present(self, u: Any, v: Any) -> Settled:
         """Answer one pair, shapes (n_u,) and (n_v,), and learn from it."""
-        outputs, steps = self.learn(unmasked(u, "u", float)[None], unmasked(v, "v", float)[None])
+        outputs, steps = self._live(unmasked(u, "u", float)[None], unmasked(v, "v", float)[None], learns=True)
         return Settled(outputs[0], steps[0])
 
     def learn(self, u: Any, v: Any) -> Settled:
@@ -139,14 +151,52 @@ class RateNetwork:
     def _live(self, u: Any, v: Any, *, learns: bool) -> Settled:
         from flymotion.similarity.rates import Rules, live
 
+        self._check_parameters()
+        self._check_synapses()
+        u, v = self._check_pairs(u, v)
+        rules = Rules(float(self.rate or 0.0), bool(self.rectified), learns, float(self.tolerance), int(self.max_steps))
+        outputs, steps = np.zeros((len(u), len(self.W))), np.zeros(len(u), dtype=np.int64)
+        live(u, v, self.W, self.M, self.That, rules, outputs, steps, *np.zeros((2, len(self.W))))
+        if unsettled := int((steps == self.max_steps).sum()):
+            grown = int(np.isnan(outputs).any(axis=1).sum())
+            lost = f", and {grown} grew without bound and were not learned from" if grown else ""
+            warnings.warn(
+                f"the outputs of {unsettled} of {len(u)} samples did not settle in {self.max_steps} steps{lost}; raise "
+                "max_steps, or see to it that That_a M_ac (M, with a rate) is symmetric without negative eigenvalues",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return Settled(outputs, steps)
+
+    def _check_parameters(self) -> None:
+        if self.rate is not None and not 0 < self.rate < 1:
+            raise ValueError(f"rate is {self.rate!r}; expected one between 0 and 1")
+        if not 0 < self.tolerance < 1:
+            raise ValueError(f"tolerance is {self.tolerance!r}; expected a share of the drive, between 0 and 1")
+        check_counts(max_steps=self.max_steps)
+
+    def _check_synapses(self) -> None:
+        """Check what may have been set since: compiled code looks at no bounds."""
+        given = {name: np.require(unmasked(getattr(self, name), name, float), None, ["C", "W"]) for name in SYNAPSES}
+        K, *pixels = np.shape(given["W"]) if given["W"].ndim == 3 else ("K", "n_u", "n_v")
+        for (name, array), shape in zip(given.items(), ((K, *pixels), (K, K), (K,)), strict=True):
+            if array.shape != shape or not np.isfinite(array).all():
+                expected = str(shape).replace("'", "")
+                raise ValueError(f"{name} has shape {array.shape}; expected finite numbers of shape {expected}")
+        self.__dict__ |= given
+
+    def _check_pairs(self, u: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         u, v = (np.ascontiguousarray(unmasked(x, name, float)) for x, name in ((u, "u"), (v, "v")))
-        n_units, *shape = self.W.shape
+        shape = list(self.W.shape[1:])
         if u.ndim != 2 or v.ndim != 2 or len(u) != len(v) or [u.shape[1], v.shape[1]] != shape:
             expected = f"(n_samples, {shape[0]}) and (n_samples, {shape[1]})"
             raise ValueError(f"u and v have shapes {u.shape} and {v.shape}; expected {expected}, as W has")
         if not (np.isfinite(u).all() and np.isfinite(v).all()):
             raise ValueError("u or v has NaN or infinity in it; expected finite numbers")
-        rules = Rules(float(self.rate or 0.0), bool(self.rectified), learns, float(self.tolerance), int(self.max_steps))
-        outputs, steps = np.zeros((len(u), n_units)), np.zeros(len(u), dtype=np.int64)
-        live(u, v, self.W, self.M, self.That, rules, outputs, steps, *np.zeros((2, n_units)))
-        return Settled(outputs, steps)
+        largest = [np.abs(x).max(initial=0.0) for x in (u, v)]
+        if not max(*largest, largest[0] * largest[1]) <= MOST:
+            raise ValueError(
+                f"u and v have numbers up to {largest[0]:.0e} and {largest[1]:.0e}; expected them and their "
+                f"product to be at most {MOST:.0e}: scale them"
+            )
+        return u, v

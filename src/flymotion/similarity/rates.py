@@ -15,9 +15,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from flymotion.similarity.compilation import PART, compiled
 
 __all__ = ["Rules", "live"]
+
+BEYOND = 1e150
+"""Speed of outputs that grow without bound: squares of much larger ones are no numbers any more."""
 
 
 class Rules(NamedTuple):
@@ -46,7 +51,10 @@ class Rules(NamedTuple):
 
 @compiled(**PART)
 def settle(drive, M, rules, theta, change):
-    """Integrate ``dtheta_a/dt = [drive_a - sum_c M_ac theta_c]_+ / leak_a - theta_a`` from rest; return the steps."""
+    """Integrate ``dtheta_a/dt = [drive_a - sum_c M_ac theta_c]_+ / leak_a - theta_a`` from rest; return the steps.
+
+    These are all of them where outputs do not settle; outputs that grow without bound become NaN.
+    """
     n_units = len(theta)
     dt = 1.0 / n_units  # of a time constant
     largest = 0.0
@@ -65,6 +73,9 @@ def settle(drive, M, rules, theta, change):
             if rules.rate > 0.0:
                 inflow /= M[a, a]
             change[a] = inflow - theta[a]  # Eqs. 5, 15
+            if not abs(change[a]) <= BEYOND:
+                theta[:] = np.nan
+                return rules.max_steps
             fastest = max(fastest, abs(change[a]))
         if fastest <= rules.tolerance * largest:
             return step
@@ -77,7 +88,7 @@ def settle(drive, M, rules, theta, change):
 def average(u, v, theta, W, M, That):
     """Let synapses change by the averaging of Eqs. 16-18; those of silent units do not."""
     for a in range(len(theta)):
-        if theta[a] == 0.0:
+        if theta[a] * theta[a] == 0.0:  # or too small for float64
             continue
         That[a] += theta[a] * theta[a]  # Eq. 18
         rate = theta[a] / That[a]
@@ -112,7 +123,9 @@ def live(u, v, W, M, That, rules, outputs, steps, drive, change):
                     row += W[a, i, j] * v[t, j]
                 drive[a] += u[t, i] * row  # Eq. 19: one neuron a row
         steps[t] = settle(drive, M, rules, outputs[t], change)
-        if rules.learns and rules.rate > 0.0:
+        if not rules.learns or outputs[t, 0] != outputs[t, 0]:
+            continue
+        if rules.rate > 0.0:
             forget(u[t], v[t], outputs[t], W, M, rules.rate)
-        elif rules.learns:
+        else:
             average(u[t], v[t], outputs[t], W, M, That)

@@ -51,7 +51,8 @@ class ReconstructionNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         Passes over the samples in ``fit``.
     init : array-like, shape (n_components, n_features), optional
         Initial W; by default independent Gaussian weights of the first sample's size, so that results do not depend on
-        the samples' unit.
+        the samples' unit. Where that sample is 100 times smaller than the others or more, give larger ones: the first
+        steps from small weights are large, and weights never shrink.
     random_state : int, Generator, RandomState or None
         Source of the initial weights.
 
