@@ -17,6 +17,8 @@ HEADINGS = {
     "not measured": "What is not measured yet",
 }
 
+OWN = "A bound with an asterisk is this page's: claims give none there."
+
 
 def verdict_page(
     rows: Sequence[Claim],
@@ -49,7 +51,7 @@ def verdict_page(
     known = as_known(rows)
     found = [each for sentence in sentences if (each := judge(sentence, known)).word != "not measured" or all_claims]
     by_id = {row.id: row for row in rows}
-    parts = ["# The verdict", f"{_counts(found)}. {how}"]
+    parts = ["# The verdict", f"{_counts(found)}. {how}", OWN]
     for word, heading in HEADINGS.items():
         if some := [each for each in found if each.word == word]:
             parts += [f"## {heading}", _table(some, by_id)]
@@ -91,14 +93,14 @@ def _seen(word: str, sentence: Sentence, rows: Mapping[str, Claim]) -> str:
 
 def _row(spec: str, rows: Mapping[str, Claim], known: Mapping[str, Known]) -> str:
     id, *own = spec.split()
-    told = _bound_told(own, rows) or bound(rows[id])
+    told = f"{_bound_told(own, rows)}*" if own else bound(rows[id])
     return f"`{id}` {_value(rows[id])} ({told if stands(spec, known) else f'not {told}'})"
 
 
 def _bound_told(own: Sequence[str], rows: Mapping[str, Claim]) -> str:
-    """Return a bound that the sentence gives in words, empty where it gives none."""
-    relation, least = own or ("", "")
-    return f"{relation} {_value(rows[least])}, `{least}`" if least in rows else f"{relation} {least}".strip()
+    """Return a bound that the sentence gives, in words."""
+    relation, least = own
+    return f"{relation} {_value(rows[least])}, `{least}`" if least in rows else f"{relation} {least}"
 
 
 def _value(row: Claim) -> str:

@@ -136,10 +136,11 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
         told = f"half-saturation the {words} of photographs' local contrast, {constant:.3g}"
         normalised = f"{title}, normalised before it by the {words} of photographs' local contrast"
         by = {scene: found[:, k, 0, 0] for scene, found in steepness.items()}
-        yield within(f"{id}_low{suffix}", normalised, by, 1.95, 2.05, note=f"{gratings} {least}; {told}")
+        alike = "a stage before any sum of products does this"
+        note = f"{gratings} {least}; {told}; of gratings, {alike}"
+        yield within(f"{id}_low{suffix}", normalised, by, 1.95, 2.05, note=note)
         note = f"contrasts {largest}; {told}"
         values = {scene: np.abs(found[:, k, -1]) for scene, found in steepness.items()}
-        alike = "a stage before any sum of products does this"
         yield below(
             f"{id}_high{suffix}", f"{normalised}, grating", values["grating"][:, 0], 0.3, note=f"{note}; {alike}"
         )
