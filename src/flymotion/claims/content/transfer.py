@@ -42,9 +42,6 @@ VARIANTS = {
 }
 """Early vision; the first is the claim."""
 
-WITH_NULLS = ("own", "shared_removed")
-"""The claim, and where it comes nearest to holding: these stand beside their nulls."""
-
 READERS = {
     "": "NSM's filters",
     **NULLS,
@@ -102,23 +99,20 @@ def whitening(lessons: list[FramePairs]) -> np.ndarray:
 
 
 def _told(variant: str, lessons: list[FramePairs], tests: list[FramePairs], rng: np.random.Generator) -> np.ndarray:
-    """Learn from each class, and test on all; shape (n_readers, n_classes, n_classes), NaN for readers left out."""
+    """Learn from each class, and test on all; shape (n_readers, n_classes, n_classes)."""
     shared = whitening(lessons)
     Zs = [whitening([lesson]) if variant.startswith("own") else shared for lesson in lessons]
-    learned = [_filters(*both, rng, nulls=variant in WITH_NULLS) for both in zip(Zs, lessons, strict=True)]
+    learned = [_filters(*both, rng) for both in zip(Zs, lessons, strict=True)]
     flat = np.concatenate(learned)
     readings = [outer_products(test, WORLD.feature).project(flat) for test in tests]
     told = [[share_right(r, test) for r in reading.T] for reading, test in zip(readings, tests, strict=True)]
-    shares = np.reshape(told, (len(tests), len(lessons), -1)).transpose(2, 1, 0)
-    return np.pad(shares, ((0, len(READERS) - len(shares)), (0, 0), (0, 0)), constant_values=np.nan)
+    return np.reshape(told, (len(tests), len(lessons), -1)).transpose(2, 1, 0)
 
 
-def _filters(Z: np.ndarray, lesson: FramePairs, rng: np.random.Generator, *, nulls: bool) -> np.ndarray:
-    """Return each reader's filter, right less left, for frames that are not whitened; shape (1 or n_readers, n, n)."""
+def _filters(Z: np.ndarray, lesson: FramePairs, rng: np.random.Generator) -> np.ndarray:
+    """Return each reader's filter, right less left, for frames that are not whitened; shape (n_readers, n, n)."""
     chi = outer_products(lesson.map(lambda frames: frames @ Z), WORLD.feature)
     learned = Z @ opposed(chi).opponent @ Z
-    if not nulls:
-        return learned[None]
     others = unlearned(chi, leftward(lesson), rng)
     others["start"] = others["start"][rightward_first(others["start"])]
     theory = WORLD.population(len(Z))
@@ -178,7 +172,7 @@ def _row(id: str, how: str, lost: np.ndarray, world: str) -> Iterator[Claim]:
     """State how much all readers lose, shape (n_seeds, n_readers, n_classes, n_classes), at one size and variant."""
     title = "largest difference of accuracy on new pairs from NSM's filter learned from the class tested on"
     apart, names = np.abs(lost), list(CLASSES)
-    each = {suffix: apart[:, k] for k, suffix in enumerate(READERS) if np.isfinite(apart[:, k]).all()}
+    each = {suffix: apart[:, k] for k, suffix in enumerate(READERS)}
     seed, a, b = np.unravel_index(each[""].argmax(), each[""].shape)
     less = "less" if lost[seed, 0, a, b] > 0 else "more"
     mean = each[""].max(axis=(1, 2)).mean()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from flymotion.claims.beside import Null, beside
 from flymotion.claims.lessons import of_norm_1
-from flymotion.claims.nulls import labelled_means
+from flymotion.claims.nulls import NULLS, labelled_means
 from flymotion.claims.rows import Claim, within
 from flymotion.claims.running import Found
 from flymotion.claims.transformations.planes import PLANES
@@ -94,11 +95,14 @@ def count_generators(name: str, found: Found, n: int) -> tuple[np.ndarray, str]:
     return counts, f"within their span: first {n} at least {first:.3f}, others up to {others:.3f}"
 
 
-def generators_found(id: str, name: str, words: str, found: Found, n: int) -> Claim:
+def generators_found(id: str, name: str, words: str, found: Found, n: int) -> Iterator[Claim]:
     """State that the first n components of SM or PCA, and no others, are generators, in every seed."""
     counts, told = count_generators(name, found, n)
     title = f"generators among {name.upper()}'s first {N_COMPONENTS} components, in the seed farthest from {n}"
-    return within(id, f"{title}, {words}", counts, n, n, unit="generators", note=told)
+    row = within(id, f"{title}, {words}", counts, n, n, unit="generators", note=told)
+    filters = zip(found["random"].filters, found["analytic"], strict=True)
+    random = np.array([(_captured(*both) > LIKE).sum() for both in filters])
+    yield from beside(row, random=Null(NULLS["random"], random, np.max))
 
 
 def _captured(components: np.ndarray, analytic: np.ndarray) -> np.ndarray:

@@ -81,12 +81,12 @@ def check_rotations(found: Found) -> Iterator[Claim]:
             title = f"seeds in which {LEARNERS[name]} finds both senses, {FEATURES[feature]}"
             note = f"whitened frames, each above {LIKE} with the population's generator"
             row = all_of(f"C10.seeds{suffix}", title, succeeded(learned[name]), note=note)
-            yield next(beside(row, start=Null(CALLED[name]["start"], succeeded(learned["start"]), np.sum)))
+            yield from beside(row, start=Null(CALLED[name]["start"], succeeded(learned["start"]), np.sum))
         for name in ("sm", "pca"):
-            yield generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
+            yield from generators_found(f"C10.generators_{name}{end}", name, FEATURES[feature], learned, 1)
         title = f"share of new pairs whose sense NSM names, {FEATURES[feature]}"
         row = report(f"C10.accuracy{end}", title, learned["nsm"].accuracy, worst=np.min)
-        yield next(beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min)))
+        yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
 
 
 def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Claim]:

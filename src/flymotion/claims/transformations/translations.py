@@ -42,7 +42,7 @@ def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     )
     bound = APART[eye]
     row = within(f"C13.apart{end}", title, apart, -bound, bound, note=note)
-    yield next(beside(row, start=Null(NULLS["start"], by_start, np.min)))
+    yield from beside(row, start=Null(NULLS["start"], by_start, np.min))
     title = f"share of new pairs whose direction is named, {words}"
     row = report(f"C13.accuracy{end}", f"{title}: NSM, K = 4", nsm.accuracy, worst=np.min)
     yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
@@ -50,8 +50,8 @@ def _check_one(eye: str, feature: str, learned: Found) -> Iterator[Claim]:
     note = f"each above {LIKE} with the population's on whitened frames, {nsm.cosines.min():.3f} at worst, "
     note += f"{start.cosines.min():.3f} of the start alone"
     row = all_of(f"C13.seeds{end}", title, succeeded(nsm), note=note)
-    yield next(beside(row, start=Null(NULLS["start"], succeeded(start), np.sum)))
-    yield generators_found(f"C13.generators_sm{end}", "sm", words, learned, 2)
+    yield from beside(row, start=Null(NULLS["start"], succeeded(start), np.sum))
+    yield from generators_found(f"C13.generators_sm{end}", "sm", words, learned, 2)
     title = f"least principal cosine of SM's first two components with the population's generators, {words}"
     bases = [(basis(sm[:2]), basis(of)) for sm, of in zip(learned["sm"], learned["analytic"], strict=True)]
     cosines = np.array([np.linalg.svd(first.T @ span, compute_uv=False) for first, span in bases])
