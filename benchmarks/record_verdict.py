@@ -28,6 +28,8 @@ def read(folder: str) -> list[Claim]:
     if not path.is_file():
         sys.exit(f"{path} is not there; expected what a finished `flymotion reproduce --out {folder}` leaves")
     rows = [Claim(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+    if gone := [row.id for row in rows if row.value is None]:
+        sys.exit(f"{path} has no value of {', '.join(gone)}; a row that is not finite is mended, not recorded")
     if missing := known_claims().keys() - {row.id.partition(".")[0] for row in rows}:
         sys.exit(f"{path} has no rows of {', '.join(sorted(missing))}; expected those of all claims")
     return rows
@@ -49,8 +51,7 @@ def main(*folders: str) -> None:
 
 
 def _line(row: Claim) -> str:
-    value = None if row.value is None else float(f"{row.value:.6g}")
-    return f'"{row.id}": {json.dumps([value, row.holds])}'
+    return f'"{row.id}": {json.dumps([float(f"{row.value:.6g}"), row.holds])}'
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ finds is compared with it, so that a known failure is no error, and a change is.
 from __future__ import annotations
 
 import json
-import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class Sentence:
     def rows(self) -> list[str]:
         """Ids of the rows that it rests on."""
         words = [word for spec in (*self.decided_by, *self.limited_by) for word in spec.split()]
-        return [word for word in words if "." in word and not _is_number(word)]
+        return [word for word in words if word.startswith("C")]
 
 
 class Known(NamedTuple):
@@ -76,14 +75,6 @@ class Judgement(NamedTuple):
     sentence: Sentence
     word: str
     """``"holds"``, ``"holds if"``, ``"fails"`` or ``"not measured"``."""
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def as_known(rows: Iterable[Claim]) -> dict[str, Known]:
@@ -106,7 +97,7 @@ def stands(spec: str, known: Mapping[str, Known]) -> bool:
     id, *bound = spec.split()
     if bound:
         relation, least = bound
-        return RELATIONS[relation](known[id].value, float(least) if _is_number(least) else known[least].value)
+        return RELATIONS[relation](known[id].value, known[least].value if least in known else float(least))
     return bool(known[id].holds)
 
 
@@ -114,7 +105,7 @@ def recorded(*, full: bool) -> dict[str, Known]:
     """Return what is on record of each row, at the quick size or the full one."""
     text = files(__package__).joinpath("recorded.json").read_text(encoding="utf-8")
     rows = json.loads(text)[SIZES[full]]
-    return {id: Known(math.nan if value is None else value, holds) for id, (value, holds) in rows.items()}
+    return {id: Known(*row) for id, row in rows.items()}
 
 
 def differences(rows: Sequence[Claim], sentences: Iterable[Sentence], before: Mapping[str, Known]) -> list[str]:

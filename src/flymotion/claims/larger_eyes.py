@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from flymotion.claims.four_learners import Sample, learn_both
@@ -44,6 +44,9 @@ class Config:
 
 QUICK = {"n_seeds": 1, "n_pairs": 27_000}
 
+FEWER = "of 30,000, at full size, 0.0164 was missing in L2 at 5 pixels, which is outside the bound"
+"""What was measured once, with as many pairs as version 1 of the claim had."""
+
 
 def work(config: Config) -> Work:
     """Let all algorithms learn at every size, the longest first."""
@@ -62,4 +65,6 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     note = f"whitened frames, {config.n_pairs} pairs"
     yield from first_components("C5", signed, note)
     yield from antisymmetry("C5", signed)
-    yield from opposites("C5", nonnegative, note)
+    for row in opposites("C5", nonnegative, note):
+        told = f"{note}, as in C2: {FEWER}; {row.note}" if row.id == "C5.accuracy_outputs" else row.note
+        yield replace(row, note=told)

@@ -224,7 +224,7 @@ def _check_filters(found: Found, config: Config, feature: str, world: str) -> It
     learned = told > TOLD * told[..., -1:]
     title = f"share of cells in which two filters tell more than {TOLD:g} of what averages by label do above chance"
     apart = [_apart(of, motion, np.mean) for of in np.moveaxis(learned, -1, 0)]
-    title, note = f"{title}: NSM; {FEATURES[feature]}", f"{apart[0]}; {world}"
+    title, note = f"{title}: NSM; {FEATURES[feature]}", f"{apart[0]}; {world}; {TOLD:g} was chosen after a look at 0.9"
     row = report(f"C28.learned_{feature}", title, learned[..., 0], worst=np.mean, note=note)
     nulls = {name: Null(NULLS[name], learned[..., k], np.mean, apart[k]) for k, name in ((1, "random"), (2, "start"))}
     yield from beside(row, **nulls)

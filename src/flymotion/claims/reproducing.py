@@ -69,8 +69,7 @@ def reproduce(
         Every seed and size that a claim names, in minutes, instead of few seeds, in one or two.
     out : str or Path
         Folder for ``claims.json``, ``verdict.md``, what the rows say of the paper's sentences, and the figures; made if
-        missing. Figures of an earlier run there are removed when
-        the new ones are in place.
+        missing. Figures of an earlier run there are removed when the new ones are in place.
     progress : callable
         Called with the pieces of work done, their total, and what is being worked on.
     n_jobs : int

@@ -117,8 +117,8 @@ SENTENCES = (
         "summing the outputs of the two filters amounts to applying an OR operation to them which does not "
         "selectively respond to translation",
         "2.2",
+        ("C9.or_sums < 0.03",),
         ("C9.or",),
-        ("C9.or_threshold",),
         condition="the sum has no threshold",
     ),
     Sentence(

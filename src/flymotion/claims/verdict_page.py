@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from flymotion.claims.judging import Judgement, Known, Sentence, as_known, judge, stands
@@ -104,8 +103,7 @@ def _bound_told(own: Sequence[str], rows: Mapping[str, Claim]) -> str:
 
 
 def _value(row: Claim) -> str:
-    value = math.nan if row.value is None else row.value
-    return f"{value:.4g}{' ' + row.unit if row.unit else ''}"
+    return f"{row.value:.4g}{' ' + row.unit if row.unit else ''}"
 
 
 def bound(row: Claim) -> str:

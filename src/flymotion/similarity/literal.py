@@ -183,7 +183,7 @@ class RateNetwork:
             if array.shape != shape or not np.isfinite(array).all():
                 expected = str(shape).replace("'", "")
                 raise ValueError(f"{name} has shape {array.shape}; expected finite numbers of shape {expected}")
-        self.__dict__ |= given
+        self.W, self.M, self.That = given.values()
 
     def _check_pairs(self, u: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         u, v = (np.ascontiguousarray(unmasked(x, name, float)) for x, name in ((u, "u"), (v, "v")))

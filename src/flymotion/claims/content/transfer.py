@@ -56,6 +56,9 @@ ADDING = ("NSM", "logistic regression", "with a threshold")
 The last two are logistic regressions.
 """
 
+OUTSIDE = "an edge in every view: 0.025 to 0.040, and no longer within the bound, where edges may lie 1.5 px outside it"
+"""What was measured once, in four seeds, of the one variant that holds."""
+
 BOUND = 0.03
 """The claim's, either side: of accuracies, and of their distance from chance."""
 
@@ -149,7 +152,8 @@ def check_transfer(learned: Transfer, config: Any) -> Iterator[Claim]:
     lost = losses(learned.accuracies)
     for j, (variant, vision) in enumerate(VARIANTS.items()):
         for i, n in enumerate(config.sizes):
-            yield from _row(f"C9.{variant}_{n}", f"n = {n}, {vision}", lost[:, i, j], world)
+            note = f"{world}; {OUTSIDE}" if (variant, n) == ("shared_removed", 15) else world
+            yield from _row(f"C9.{variant}_{n}", f"n = {n}, {vision}", lost[:, i, j], note)
     title = "distance from chance of the accuracy of units that add both frames, on the class that they learned from"
     chance = {unit: np.abs(learned.additive[:, :, k] - 0.5) for k, unit in enumerate(ADDING)}
     means = ", ".join(f"{unit} {told:.3f}" for unit, told in zip(ADDING, learned.additive.mean((0, 1, 3)), strict=True))
@@ -158,9 +162,9 @@ def check_transfer(learned: Transfer, config: Any) -> Iterator[Claim]:
         "multiplies a little, and what it learned of some scenes tells now for and now against the direction in others"
     )
     note = f"{VARIANTS['own']}; {adding}; {world}"
-    threshold = chance.pop(ADDING[-1])
     yield below("C9.or", title, chance, BOUND, note=note)
-    yield below("C9.or_threshold", f"{title}, {ADDING[-1]}", threshold, BOUND, note=note)
+    sums = {unit: chance[unit] for unit in ADDING[:-1]}
+    yield report("C9.or_sums", f"{title}, without a threshold", sums, worst=np.max, note=note)
     names, own = list(CLASSES), learned.accuracies[:, :, 0, 0]
     for a, b in np.ndindex(len(names), len(names)):
         title = f"lowest accuracy of direction, learned from {names[a]}, tested on {names[b]}: {VARIANTS['own']}"

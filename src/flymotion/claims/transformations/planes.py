@@ -76,7 +76,8 @@ class Plane(NamedTuple):
     def described(self) -> str:
         """Tell the world, in words."""
         pixels = f"{self.side} x {self.side} pixels, sigma {EYES[self.eye]:.3g}"
-        return f"{self.noise} noise, {pixels}, {self.n_pairs} pairs, one motion a pair"
+        how = "one motion a pair, of four sizes, drawn from their Gaussian"
+        return f"{self.noise} noise, {pixels}, {self.n_pairs} pairs, {how}"
 
 
 PLANES = {

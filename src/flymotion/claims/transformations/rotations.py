@@ -110,12 +110,11 @@ def _likeness(end: str, feature: str, name: str, learned: Found) -> Iterator[Cla
 
         for where, words, measure, why in (
             ("", "in pixels", in_pixels, WHY[id]),
-            ("_whitened", "of whitened frames", whitened, ""),
+            ("_whitened", "of whitened frames", whitened, f"asked for in pixels, see C10.{id}{suffix}"),
         ):
             title = f"cosine of filters {words} with {what}, {FEATURES[feature]}: {LEARNERS[name]}"
             row = above(f"C10.{id}{where}{suffix}", title, measure(learned[name]), least)
-            note = [PLANES[ROTATION].described(), "" if row.holds else why]
-            row = replace(row, note="; ".join(filter(None, note)))
+            row = replace(row, note=f"{PLANES[ROTATION].described()}{'' if row.holds and not where else f'; {why}'}")
             rows = beside(row, **nulls_by(measure, learned, np.min, CALLED[name]))
             yield from rows if name == "nsm" else [next(rows)]  # K-means has the same nulls
 
