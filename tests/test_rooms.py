@@ -24,6 +24,7 @@ ROOMS = (
     "stimuli",
     "similarity",
     "generators",
+    "relations",
     "learner",
     "detectors",
     "tuning",
