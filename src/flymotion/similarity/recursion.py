@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.similarity.compilation import PART, SUMS, compiled
+from flymotion.similarity.inner_problem import carry, factor, solve_nonnegative, solve_signed, substitute
 
-__all__ = ["Rules", "recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
+__all__ = ["Rules", "Scratch", "recurse", "recurse_in_features", "respond", "step"]
 
 
 class Rules(NamedTuple):
@@ -54,92 +55,27 @@ class Rules(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one sample: outputs, ``S chi``, roots of forgetting factors, lists of units, and a factor of R."""
+    """Room for one sample: outputs, ``S chi``, roots of forgetting factors, and what the solvers need.
+
+    ``left`` is what outputs leave of ``S chi``; ``L`` is a factor of R, ``carried`` says whether it is still R's.
+    """
 
     theta: np.ndarray
     b: np.ndarray
     decay: np.ndarray
+    left: np.ndarray
     units: np.ndarray
     active: np.ndarray
     L: np.ndarray
+    carried: np.ndarray
 
     @classmethod
     def of(cls, n_units: int) -> Scratch:
         """Make it here, since numba would compile every kind of array."""
+        theta, b, left = np.zeros((3, n_units))
         units, active = np.zeros((2, n_units), np.int64)
-        return cls(np.zeros(n_units), np.zeros(n_units), np.ones(n_units), units, active, np.zeros((n_units, n_units)))
-
-
-@compiled(**PART)
-def solve_linear(R, b, units, count, L, theta):
-    """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
-    for i in range(count):
-        a = units[i]
-        for j in range(i):
-            c = units[j]
-            value = R[a, c]
-            for k in range(j):
-                value -= L[i, k] * L[j, k] * L[k, k]
-            L[i, j] = value / L[j, j] if L[j, j] != 0.0 else 0.0
-        pivot = R[a, a]
-        for k in range(i):
-            pivot -= L[i, k] * L[i, k] * L[k, k]
-        L[i, i] = pivot if abs(pivot) > 1e-13 * abs(R[a, a]) else 0.0
-        value = b[a]
-        for k in range(i):
-            value -= L[i, k] * theta[units[k]]
-        theta[a] = value
-    for i in range(count - 1, -1, -1):
-        value = theta[units[i]] / L[i, i] if L[i, i] != 0.0 else 0.0
-        for k in range(i + 1, count):
-            value -= L[k, i] * theta[units[k]]
-        theta[units[i]] = value if L[i, i] != 0.0 else 0.0
-
-
-@compiled(**PART)
-def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
-    """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
-
-    One-at-a-time updates, which converge where synchronous ones flip for ever, find the active set; solving on it gives
-    the fixed point to rounding. Returns whether it was reached.
-    """
-    top = 0.0
-    for i in range(count):
-        theta[units[i]] = 0.0
-        if b[units[i]] > top:
-            top = b[units[i]]
-    if top <= 0.0:
-        return True
-    for sweep in range(max_sweeps):
-        changed = False
-        n_active = np.int64(0)
-        for i in range(count):
-            a = units[i]
-            value = b[a]
-            for j in range(count):
-                c = units[j]
-                if c != a:
-                    value -= R[a, c] * theta[c]
-            changed |= (value > 0.0) != (theta[a] > 0.0)
-            theta[a] = value / R[a, a] if value > 0.0 else 0.0
-            if value > 0.0:
-                active[n_active] = a
-                n_active += 1
-        if sweep == 0 or n_active == 1 or not changed:
-            solve_linear(R, b, active, n_active, L, theta)
-            optimal = True
-            for i in range(count):
-                a = units[i]
-                value = b[a]
-                for j in range(n_active):
-                    value -= R[a, active[j]] * theta[active[j]]
-                optimal &= theta[a] >= 0.0 and (theta[a] > 0.0 or value <= 1e-12 * top)
-            if optimal:
-                return True
-            for i in range(count):
-                if theta[units[i]] < 0.0:
-                    theta[units[i]] = 0.0
-    return False
+        L, carried = np.zeros((n_units, n_units)), np.zeros(1, np.int64)
+        return cls(theta, b, np.ones(n_units), left, units, active, L, carried)
 
 
 @compiled(**PART)
@@ -149,7 +85,7 @@ def step(R, norm2, rules, scratch):
     Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
     outputs were found.
     """
-    theta, b, decay, units, active, L = scratch
+    theta, b, decay, left, units, active, L, carried = scratch
     n_units = len(theta)
     count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
@@ -161,9 +97,9 @@ def step(R, norm2, rules, scratch):
             count += 1
     solved = True
     if rules.nonnegative:
-        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, left, rules.max_sweeps)  # Eq. 15, right
     else:
-        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
+        solve_signed(R, b, units, count, L, theta, carried)  # Eq. 15, left; Eq. 5 at rest
     if count < n_units:
         residual = norm2
         for a in range(n_units):
@@ -180,9 +116,16 @@ def step(R, norm2, rules, scratch):
         for a in range(n_units):
             lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
             decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
+            carried[0] &= decay[a] == decay[0]
+        for a in range(n_units):
+            for c in range(n_units):
+                R[a, c] *= decay[a] * decay[c]
     for a in range(n_units):
-        for c in range(n_units):
-            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
+        if theta[a] != 0.0:
+            for c in range(n_units):
+                R[a, c] += theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
+    if carried[0]:
+        carry(L, decay[0] * decay[0], theta, left)
     return solved
 
 
@@ -281,7 +224,7 @@ def respond(inputs, R, nonnegative, max_sweeps):
 
 @compiled()
 def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
-    theta, b, _, units, active, L = scratch
+    theta, b, _, left, units, active, L, _ = scratch
     n_samples, n_units = inputs.shape
     unsolved = 0
     count = np.int64(0)
@@ -289,12 +232,13 @@ def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
         if R[a, a] > 0.0:
             units[count] = a
             count += 1
+    factor(R, units, count, L)
     for t in range(n_samples):
         for a in range(n_units):
             b[a] = inputs[t, a]
         if not nonnegative:
-            solve_linear(R, b, units, count, L, theta)  # Eq. 15, left
-        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):  # Eq. 15, right
+            substitute(L, b, units, count, theta)  # Eq. 15, left
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, left, max_sweeps):  # Eq. 15, right
             unsolved += 1
         for a in range(n_units):
             outputs[t, a] = theta[a]
