@@ -32,18 +32,24 @@ def factor(R, units, count, L):
 
 @compiled(**PART)
 def substitute(L, b, units, count, theta):
-    """Solve ``L D L' theta = b`` on ``units[:count]``; units in the null space get 0."""
+    """Solve ``L D L' theta = b`` on ``units[:count]``, ascending; those in the null space, and all others, get 0."""
     for i in range(count):
-        theta[units[i]] = b[units[i]]
+        theta[i] = b[units[i]]
     for k in range(count):
-        value = theta[units[k]]
+        value = theta[k]
         for i in range(k + 1, count):
-            theta[units[i]] -= L[k, i] * value
+            theta[i] -= L[k, i] * value
     for k in range(count - 1, -1, -1):
-        value = theta[units[k]] * L[k, k]
+        value = theta[k] * L[k, k]
         for i in range(k + 1, count):
-            value -= L[k, i] * theta[units[i]]
-        theta[units[k]] = value if L[k, k] != 0.0 else 0.0
+            value -= L[k, i] * theta[i]
+        theta[k] = value if L[k, k] != 0.0 else 0.0
+    for i in range(count, len(theta)):
+        theta[i] = 0.0
+    for i in range(count - 1, -1, -1):  # to where they belong, which is never further left
+        value = theta[i]
+        theta[i] = 0.0
+        theta[units[i]] = value
 
 
 @compiled(**PART)
