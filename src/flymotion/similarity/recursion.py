@@ -79,6 +79,23 @@ class Scratch(NamedTuple):
 
 
 @compiled(**PART)
+def fade(R, trace, rules, scratch):
+    """Let R forget, where any unit has answered, and leave the roots of the units' factors in ``decay``."""
+    theta, decay, carried = scratch.theta, scratch.decay, scratch.carried
+    n_units = len(theta)
+    answered = False
+    for a in range(n_units):
+        answered |= theta[a] != 0.0
+    for a in range(n_units):
+        lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
+        decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
+        carried[0] &= decay[a] == decay[0]
+    for a in range(n_units):
+        for c in range(n_units):
+            R[a, c] *= decay[a] * decay[c]
+
+
+@compiled(**PART)
 def step(R, norm2, rules, scratch):
     """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
 
@@ -110,16 +127,7 @@ def step(R, norm2, rules, scratch):
                     theta[a] = np.sqrt(residual)
                     break
     if rules.forgetting < 1.0:
-        answered = False
-        for a in range(n_units):
-            answered |= theta[a] != 0.0
-        for a in range(n_units):
-            lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
-            decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
-            carried[0] &= decay[a] == decay[0]
-        for a in range(n_units):
-            for c in range(n_units):
-                R[a, c] *= decay[a] * decay[c]
+        fade(R, trace, rules, scratch)
     for a in range(n_units):
         if theta[a] != 0.0:
             for c in range(n_units):
