@@ -149,9 +149,11 @@ class SlowFeatures(PairLearner):
 
     @property
     def generators_(self) -> np.ndarray:
-        """Bilinear filters of pairs, shape (n_components, n_pixels, n_pixels): row i onto the next frame's pixel i.
+        """Filters of pairs, shape (n_components, n_pixels, n_pixels): row i holds the weights onto the change at pixel i.
 
-        What of each quadratic form multiplies one frame with the other, ``x_next' A x``.
+        All of each quadratic form that is another when time runs backwards: with ``dx = x_next - x`` and ``m`` half way
+        between both frames, ``dx' A m``. The rest, in products of ``m`` with itself and of ``dx`` with itself, is the
+        same for both directions of a motion. The antisymmetric part of A is that of the weights on ``x_next x'``.
 
         Raises
         ------
@@ -161,8 +163,9 @@ class SlowFeatures(PairLearner):
         check_is_fitted(self)
         if self._of == "frames" or not self.quadratic_forms_.any():
             raise AttributeError("generators_ exist only for quadratic features of pairs; see linear_forms_")
-        n = self.n_features_in_
-        return self.quadratic_forms_[:, n:, :n].copy()
+        H, n = self.quadratic_forms_, self.n_features_in_
+        of_both = H[:, n:, :n]  # x_next x'
+        return (H[:, n:, n:] - H[:, :n, :n] + of_both - of_both.swapaxes(1, 2)) / 2
 
     @property
     def _n_features_out(self) -> int:
