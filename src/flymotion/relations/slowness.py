@@ -130,7 +130,7 @@ class SlowFeatures(PairLearner):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        w = np.pad(signed(w), ((0, K - len(w)), (0, 0)))
+        w = np.concatenate([signed(w) if len(w) else w, np.zeros((K - len(w), w.shape[1]))])
         self.slowness_ = np.pad(slowness, (0, K - len(slowness)))
         self.offsets_ = -w @ z_mean
         self.linear_forms_, self.quadratic_forms_ = _forms(w, roots)
@@ -149,7 +149,7 @@ class SlowFeatures(PairLearner):
 
     @property
     def generators_(self) -> np.ndarray:
-        """Filters of pairs, shape (n_components, n_pixels, n_pixels): row i holds the weights onto the change at pixel i.
+        """Filters of pairs, shape (n_components, n_pixels, n_pixels): row i has the weights onto the change at pixel i.
 
         All of each quadratic form that is another when time runs backwards: with ``dx = x_next - x`` and ``m`` half way
         between both frames, ``dx' A m``. The rest, in products of ``m`` with itself and of ``dx`` with itself, is the
