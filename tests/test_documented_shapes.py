@@ -14,6 +14,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+from sklearn.decomposition import IncrementalPCA
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
@@ -42,6 +43,7 @@ from flymotion.similarity.rivals import (
     OuterProductKMeans,
     OuterProductPCA,
     ReconstructionNetwork,
+    WrittenOut,
 )
 from flymotion.similarity.rivals.stream_learner import factors_of, orthonormal_rows
 from flymotion.similarity.vectors import Vectors, signed
@@ -193,6 +195,11 @@ def network(kind=SimilarityMatching):
 @cache
 def reconstruction():
     return ReconstructionNetwork(2, random_state=0).fit(vectors().x)
+
+
+@cache
+def written_out():
+    return WrittenOut(IncrementalPCA(2), both_signs=True).fit(products())
 
 
 @cache
@@ -451,6 +458,8 @@ CALLS = {
     "FastSimilarityMatching.W_": (lambda: fast_matching().W_, NETWORK),
     "FastSimilarityMatching.M_": (lambda: fast_matching().M_, NETWORK),
     "factors_of": (lambda: factors_of(products(), 2.0), {"n": 30, "r": 2, "n_u": 4, "n_v": 3}),
+    "WrittenOut.transform": (lambda: written_out().transform(products()), {"n_outputs": 2, **NETWORK}),
+    "WrittenOut.generators_": (lambda: written_out().generators_, {"n_outputs": 2, **NETWORK}),
     "orthonormal_rows": (lambda: orthonormal_rows(np.ones((2, 3))), {"n_rows": 2, "n": 3}),
     "ReconstructionNetwork.transform": (
         lambda: reconstruction().transform(vectors().x),
@@ -591,6 +600,7 @@ ATTRIBUTES = {
     "AdaOja": (lambda: AdaOja(2).fit(products()), {"K": 2, **NETWORK}),
     "OjaSubspace": (lambda: OjaSubspace(2).fit(products()), {"K": 2, **NETWORK}),
     "FastSimilarityMatching": (fast_matching, {"K": 2, **NETWORK}),
+    "WrittenOut": (written_out, {"K": 2, **NETWORK}),
     "ReconstructionNetwork": (reconstruction, {"K": 2, "n_features": 12}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),

@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import orth, subspace_angles
+from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits
+from sklearn.decomposition import IncrementalPCA
 
 from flymotion.similarity import OuterProducts, SimilarityMatching
-from flymotion.similarity.rivals import CCIPCA, AdaOja, FastSimilarityMatching, OjaSubspace, OuterProductPCA
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductPCA,
+    WrittenOut,
+)
 from flymotion.similarity.rivals.stream_learner import orthonormal_rows
 
 INIT = np.random.default_rng(7).standard_normal((3, 12))
@@ -233,3 +242,40 @@ def test_a_sample_of_any_size_does_not_make_oja_diverge():
 def test_parameters_out_of_range_are_refused(learner, match):
     with pytest.raises(ValueError, match=match):
         learner.fit(spectrum(10)[0])
+
+
+# -- scikit-learn's own ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.case("B28")
+def test_incremental_pca_centres_unless_it_sees_both_signs(make_products):
+    chi = make_products(200)
+    chi.u[:] += 2.0
+    chi.v[:] += 2.0
+    first = OuterProductPCA(1).fit(chi).components_[0]
+    centred, uncentred = (
+        WrittenOut(IncrementalPCA(12), batch_size=64, both_signs=both).fit(chi) for both in (False, True)
+    )
+    assert abs(first @ uncentred.generators_[0].ravel()) == pytest.approx(1, abs=1e-9)
+    assert abs(first @ centred.generators_[0].ravel()) < 0.99
+    assert_allclose(np.abs(uncentred.transform(chi)[:, 0]), np.abs(chi.dense() @ first), rtol=1e-8)
+
+
+def test_batches_are_written_out_as_scikit_learn_would_have_them(make_products):
+    chi = make_products(120)
+    learner = WrittenOut(MiniBatchKMeans(3, random_state=0, n_init=1), batch_size=40)
+    expected = MiniBatchKMeans(3, random_state=0, n_init=1)
+    for start in (0, 40, 80):
+        expected.partial_fit(chi[start : start + 40].dense())
+    assert_allclose(learner.fit(chi).generators_.reshape(3, 12), expected.cluster_centers_)
+    assert_allclose(learner.transform(chi), expected.transform(chi.dense()))
+    assert learner.transform(chi[:0]).shape == (0, 3)
+    assert len(learner.partial_fit(chi[:7]).get_feature_names_out()) == 3
+
+
+def test_what_cannot_be_written_out_is_refused(make_products):
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        WrittenOut(IncrementalPCA(2), batch_size=0).fit(make_products())
+    learner = WrittenOut(IncrementalPCA(2)).fit(make_products())
+    with pytest.raises(ValueError, match="is expecting 12 features"):
+        learner.transform(make_products(n=5))
