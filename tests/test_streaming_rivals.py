@@ -8,6 +8,8 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits
 from sklearn.decomposition import IncrementalPCA
 
+from flymotion.claims.transformations.planes import Plane
+from flymotion.claims.worlds import WORLDS
 from flymotion.similarity import OuterProducts, SimilarityMatching
 from flymotion.similarity.rivals import (
     CCIPCA,
@@ -53,14 +55,14 @@ def chi(request, make_samples):
 
 
 @pytest.mark.parametrize("ordered", [False, True], ids=["Oja", "Sanger"])
-@pytest.mark.parametrize(("rate", "decay"), [(0.02, 0.0), (30.0, 1.0)])
+@pytest.mark.parametrize(("rate", "decay"), [(0.02, 0.0), (3.0, 1.0)])
 def test_oja_is_the_rule_sample_by_sample(chi, ordered, rate, decay):
     samples, X = chi
     W, energy = START.copy(), 0.0
     for t, x in enumerate(X, start=1):
-        energy += x @ x
-        eta = min(rate / t**decay / (energy / t), 0.5 / (x @ x))
         y = W @ x
+        energy += y @ y / 3
+        eta = min(rate / t**decay / (energy / t), 0.5 / (x @ x))
         mixing = np.tril(np.outer(y, y)) if ordered else np.outer(y, y)
         W = W + eta * (np.outer(y, x) - mixing @ W)
     learner = OjaSubspace(3, learning_rate=rate, decay=decay, ordered=ordered, init=INIT).fit(samples)
@@ -123,8 +125,8 @@ def test_fast_matching_is_equations_5_and_6_with_the_inverse_solved_for(chi, gam
 def test_averaging_fast_matching_is_similarity_matching(chi):
     """With gamma 2 and tau 1/2 rates are 1 / (t + 5/2): averages, of which 3/2 samples are the start."""
     samples, X = chi
-    fast = FastSimilarityMatching(3, init=INIT).fit(samples)
-    unit = np.sqrt(fast.W_[0, 0] / FastSimilarityMatching(3, init=INIT).fit(X).W_[0, 0])
+    fast = FastSimilarityMatching(3, gamma=2.0, init=INIT).fit(samples)
+    unit = np.sqrt(fast.W_[0, 0] / FastSimilarityMatching(3, gamma=2.0, init=INIT).fit(X).W_[0, 0])
     slow = SimilarityMatching(3, init=START, init_strength=0.015 * unit**2).fit(samples)
     assert_allclose(fast.components_, slow.components_, **EXACT)
     assert_allclose(fast.explained_energy_ * (len(X) + 1.5), np.linalg.eigvalsh(slow.R_)[::-1], **EXACT)
@@ -141,7 +143,7 @@ def test_averaging_fast_matching_is_similarity_matching(chi):
         (CCIPCA(3), 0.005),
         (AdaOja(3, random_state=0), 0.01),
         (AdaOja(3, block_size=256, random_state=0), 0.02),
-        (FastSimilarityMatching(3, random_state=0), 0.002),
+        (FastSimilarityMatching(3, gamma=2.0, random_state=0), 0.002),
         (FastSimilarityMatching(3, gamma=0.6, random_state=0), 0.005),
     ],
     ids=str,
@@ -172,6 +174,43 @@ def test_adaoja_needs_no_step_over_eight_orders_of_magnitude():
     X, principal = spectrum()
     errors = [missed(AdaOja(3, b0=10.0**k, random_state=0).fit(X).components_, principal) for k in range(-7, 2)]
     assert max(errors) < 0.02
+
+
+def test_means_of_all_samples_are_slow_where_eigenvalues_are_close():
+    """What is outside shrinks as t^(-(2 / gamma) (1 - ratio)): averages keep up with PCA where lambda_K is twice."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 12)) * np.sqrt(np.concatenate([np.ones(3), np.full(9, 1 / 1.4)]))
+    principal = np.eye(3, 12)
+    best = missed(OuterProductPCA(3).fit(X).components_, principal)
+    slow = FastSimilarityMatching(3, gamma=2.0, random_state=0), CCIPCA(3, amnesic=0.0)
+    fast = FastSimilarityMatching(3, gamma=0.6, random_state=0), CCIPCA(3)
+    assert min(missed(learner.fit(X).components_, principal) for learner in slow) > 3 * best
+    assert max(missed(learner.fit(X).components_, principal) for learner in fast) < 2 * best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["L1", "L2", "rotation"])
+@pytest.mark.parametrize("seed", range(10))
+def test_subspaces_of_all_and_pca_agree(world, seed):
+    """Where the first eigenvalue is well above the second; similarity matching has to forget, as it is below twice."""
+    chi = pairs_of(world, seed)
+    first = OuterProductPCA(1).fit(chi).components_
+    learners = (
+        OjaSubspace(1, random_state=seed),
+        SimilarityMatching(1, forgetting=0.9998, n_passes=5),
+        FastSimilarityMatching(1, gamma=0.6, random_state=seed),
+        CCIPCA(1),
+    )
+    for learner in learners:
+        assert np.cos(subspace_angles(learner.fit(chi).components_.T, first.T)).min() > 0.99
+    assert missed(np.random.default_rng(seed).standard_normal((1, chi.shape[1])), first) > 0.5
+
+
+def pairs_of(world, seed):
+    if world in WORLDS:
+        return WORLDS[world].lesson(5, 40_000, [seed, 5]).chi
+    plane = Plane("rotation", "exponential", "wide", n_pairs=20_000)
+    return plane.lessons(100, seed, ["change"])["change"].chi
 
 
 def test_fast_matching_of_digits_is_nearly_as_good_as_all_of_them_at_once():

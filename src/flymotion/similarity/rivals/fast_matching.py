@@ -35,7 +35,8 @@ class FastSimilarityMatching(StreamLearner):
     n_components : int
         Number of units K.
     gamma : float
-        How fast the rates :math:`1 / (\gamma t + 5)` fall, above 0; the paper tries 0.6, 1.5 and 2.
+        How fast the rates :math:`1 / (\gamma t + 5)` fall, above 0. The authors' code has 1, and tries 0.6, 1.5 and 2:
+        2 is the mean of all samples, and less forgets, which is faster where eigenvalues are close.
     tau : float
         Rate of W relative to that of M, by halves: 0.5 if they are alike; above 0.2, and below 0.5 where M is faster.
     n_passes : int
@@ -76,7 +77,7 @@ class FastSimilarityMatching(StreamLearner):
         self,
         n_components: int = 2,
         *,
-        gamma: float = 2.0,
+        gamma: float = 1.0,
         tau: float = 0.5,
         n_passes: int = 1,
         init: Any = None,

@@ -29,12 +29,13 @@ class OjaSubspace(StreamLearner):
     n_components : int
         Number of units K.
     learning_rate : float
-        The rate of the first sample, relative to the mean squared norm of the samples so far; above 0. No step is
-        larger than half the inverse of its sample's squared norm, above which the rule may diverge.
+        The rate of the first sample, above 0, relative to the mean squared output of a unit so far, so that neither
+        the unit of the samples nor how many features there are matters. No step is larger than half the inverse of
+        its sample's squared norm, above which the rule may diverge.
     decay : float
-        Power of the number of samples by which the rate falls, from 0 (a constant rate) to 1. With 1 a small
-        ``learning_rate`` never gets there: it should be above half the ratio of the energy to the gap
-        :math:`\lambda_K - \lambda_{K+1}`.
+        Power of the number of samples by which the rate falls, from 0 (a constant rate) to 1. With 1 the past is
+        left behind in time only where ``learning_rate`` is above about
+        :math:`\lambda_K / 2 (\lambda_K - \lambda_{K+1})`.
     ordered : bool
         Whether each unit learns from what the earlier ones leave, which makes them components, largest first.
     n_passes : int
@@ -69,7 +70,7 @@ class OjaSubspace(StreamLearner):
         self,
         n_components: int = 2,
         *,
-        learning_rate: float = 30.0,
+        learning_rate: float = 3.0,
         decay: float = 1.0,
         ordered: bool = False,
         n_passes: int = 1,

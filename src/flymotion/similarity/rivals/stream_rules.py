@@ -20,7 +20,7 @@ __all__ = ["learn_by_ccipca", "learn_by_fast_matching", "learn_by_oja"]
 
 
 def learn_by_oja(u, v, W, seen, rate, decay, ordered):
-    """Learn by Oja's subspace rule, or where ``ordered`` by Sanger's; ``seen`` has the number of samples and energy."""
+    """Learn by Oja's subspace rule, or Sanger's; ``seen`` has how many, and the sum of a unit's squared outputs."""
     chi, matrix = _room(u, v)
     _oja(u, v, W, seen, rate, decay, ordered, chi, matrix, np.zeros_like(chi), np.zeros(len(W)))
 
@@ -64,12 +64,12 @@ def _oja(u, v, W, seen, rate, decay, ordered, chi, matrix, left, y):
             norm2 += chi[i] * chi[i]
             left[i] = chi[i]
         seen[0] += 1.0
-        seen[1] += norm2
-        eta = min(rate / (seen[0] ** decay * (seen[1] / seen[0])), 0.5 / norm2)
         for a in range(n_units):
             y[a] = 0.0
             for i in range(n):
                 y[a] += W[a, i] * chi[i]
+            seen[1] += y[a] * y[a] / n_units
+        eta = min(rate / (seen[0] ** decay * (seen[1] / seen[0])), 0.5 / norm2)
         if not ordered:
             for a in range(n_units):
                 for i in range(n):
