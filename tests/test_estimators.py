@@ -24,6 +24,7 @@ from flymotion.photoreceptors import (
     ZCAWhitening,
 )
 from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.relations import AdditiveUnits, DiagonalSums, GatedBoltzmann, PairLearner
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
@@ -167,7 +168,8 @@ def estimators_of_the_package():
 
 def test_no_estimator_is_left_out():
     """What others derive from, and what other files check, is named here."""
-    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner}
+    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner, PairLearner}
+    elsewhere |= {GatedBoltzmann, DiagonalSums, AdditiveUnits}
     assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in EVERY}
 
 
