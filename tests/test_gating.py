@@ -9,7 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from flymotion.claims.worlds import WORLDS
 from flymotion.frames import FramePairs
+from flymotion.photoreceptors import ZCAWhitening
 from flymotion.relations import AdditiveUnits, DiagonalSums, GatedBoltzmann
 from flymotion.relations.additive import end_to_end
 from flymotion.relations.gated_boltzmann import Gates, contrastive_divergence
@@ -195,6 +197,18 @@ def test_onto_the_change_still_frames_stay():
     still = FramePairs(pairs.before, pairs.before)
     made = gated.analogies(still, np.zeros_like(pairs.before))
     assert_allclose(made, gated.scales_[1] * gated.gates_.b * np.ones((300, 1)))
+
+
+@pytest.mark.parametrize(("onto", "least", "most"), [("next", 0.4, 0.6), ("change", 0.88, 1.0)])
+def test_fractions_of_a_pixel_are_learned_from_the_change(onto, least, most):
+    """World L2, two units, one a direction; from the next frame they learn what is there whatever moves."""
+    world = WORLDS["L2"]
+    pairs, new = (world.pairs(5, n_pairs, [0, k]) for k, n_pairs in enumerate((5000, 2000)))
+    whitening = ZCAWhitening(0.0).fit(pairs)
+    gated = GatedBoltzmann(2, n_factors=20, n_passes=20, onto=onto, random_state=0).fit(whitening.transform(pairs))
+    first, second = gated.transform(whitening.transform(new)).T
+    right = np.mean((first > second) == (new.motion[:, 0] > 0))
+    assert least < max(right, 1 - right) < most
 
 
 # -- sums along diagonals ---------------------------------------------------------------------------------------------
