@@ -87,7 +87,7 @@ class GatedBoltzmann(PairLearner):
     batch_size : int
         Pairs a step.
     learning_rate : float
-        Size of a step, in (0, 1]; the same for all weights. With 150 factors and more weights may grow beyond all bounds,
+        Size of a step, in (0, 1]; the same for all weights. With 150 factors and more, weights may grow without bounds,
         which is an error: take less then.
     momentum : float
         Share of each step that the next takes over, in [0, 1).
