@@ -1,6 +1,9 @@
 """Learners of pairs of frames that chi is not enough for: what others proposed, as their authors would want it."""
 
+from flymotion.relations.additive import AdditiveUnits
+from flymotion.relations.diagonal_sums import DiagonalSums
+from flymotion.relations.gated_boltzmann import GatedBoltzmann
 from flymotion.relations.pair_learner import PairLearner
 from flymotion.relations.slowness import SlowFeatures
 
-__all__ = ["PairLearner", "SlowFeatures"]
+__all__ = ["AdditiveUnits", "DiagonalSums", "GatedBoltzmann", "PairLearner", "SlowFeatures"]
