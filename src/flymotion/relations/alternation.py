@@ -75,13 +75,14 @@ def best_magnitudes(dx: np.ndarray, x: np.ndarray, A: np.ndarray, penalty: Penal
     K = len(A)
     theta, size, left = np.zeros((len(x), K)), max(1, BLOCK // (K * x.shape[1])), 0.0
     for rows in (slice(first, first + size) for first in range(0, len(x), size)):
-        y = [x[rows] @ one.T for one in A]
-        b = np.stack([np.vecdot(one, dx[rows]) for one in y], axis=1)
+        change, seen = (np.ascontiguousarray(each[rows].T) for each in (dx, x))  # long axes last are faster
+        y = [one @ seen for one in A]
+        b = np.stack([(one * change).sum(axis=0) for one in y], axis=1)
         gram = np.empty((len(b), K, K))
         for a, c in combinations_with_replacement(range(K), 2):
-            gram[:, a, c] = gram[:, c, a] = np.vecdot(y[a], y[c])
+            gram[:, a, c] = gram[:, c, a] = (y[a] * y[c]).sum(axis=0)
         theta[rows] = _magnitudes(gram + penalty.ridge * np.eye(K), b, penalty)
-        unexplained = dx[rows] - sum(theta[rows, a, None] * one for a, one in enumerate(y))  # Eq. 8
+        unexplained = change - sum(theta[rows, a] * one for a, one in enumerate(y))  # Eq. 8
         left += float((unexplained**2).sum())  # Eq. 9
     return theta, left + penalty.of(theta)
 
@@ -104,11 +105,11 @@ def best_operators(dx: np.ndarray, x: np.ndarray, A: np.ndarray, theta: np.ndarr
     """
     K, n, _ = A.shape
     normal, target = np.zeros((K, n, K, n)), np.zeros((K, n, n))
+    weighted = [np.ascontiguousarray(x.T) * each for each in np.ascontiguousarray(theta.T)]
     for a in range(K):
-        weighted = theta[:, a, None] * x
-        target[a] = weighted.T @ dx
+        target[a] = weighted[a] @ dx
         for b in range(a, K):
-            normal[a, :, b] = weighted.T @ (theta[:, b, None] * x)
+            normal[a, :, b] = weighted[a] @ weighted[b].T
             normal[b, :, a] = normal[a, :, b].T
     flat = normal.reshape(K * n, K * n)
     cost = penalty.ridge * (theta**2).sum(axis=0) + penalty.sparsity / 2 * np.abs(theta).sum(axis=0)

@@ -90,8 +90,8 @@ class OperatorReconstruction(PairLearner):
     >>> turned = x + 0.1 * theta[:, :1] * x @ [[0.0, -1.0], [1.0, 0.0]]
     >>> A = OperatorReconstruction(1, n_init=2, random_state=0).fit(FramePairs(x, turned)).generators_
     >>> A.round(3) + 0.0
-    array([[[ 0.   ,  0.707],
-            [-0.707,  0.   ]]])
+    array([[[ 0.   , -0.707],
+            [ 0.707,  0.   ]]])
     """
 
     def __init__(
