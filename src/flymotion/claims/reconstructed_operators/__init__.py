@@ -140,6 +140,6 @@ def figures(found: Found, config: Config) -> dict[str, Figure]:
         operators = found[world]["nonnegative_ridge"].operators[0]
         shape = (config.n,) if world == "L1" else (5, 5)
         names = [f"operator {k}" for k in range(1, len(operators) + 1)]
-        title = f"reconstruction, {VARIANTS['nonnegative_ridge'][0]}, {world}: operators on whitened frames"
+        title = f"{world}: operators of nonnegative magnitudes"
         drawn[f"reconstructed_{world}"] = filter_sheet(Generators(operators, shape), names, suptitle=title)
     return drawn

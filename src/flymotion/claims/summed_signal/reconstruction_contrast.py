@@ -26,7 +26,7 @@ from flymotion.relations import OperatorReconstruction
 
 __all__ = ["Slopes", "slopes_of_reconstruction", "state_reconstruction"]
 
-N_PAIRS, N_PHASES, N_NOISES = 10_000, 16, 2_000
+N_PAIRS, N_PHASES, N_NOISES = 10_000, 16, 1_000
 
 STEP = 0.1
 """Of the grating, either way [pixels]."""
