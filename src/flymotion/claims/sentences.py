@@ -48,7 +48,7 @@ SENTENCES = (
         ("C25.theta_L1 > 0.9", "C25.named_L1_signed > 0.9", "C25.named_translation_signed > 0.9"),
         condition="there are no more signed operators than transformations, and more than five whitened pixels to tell "
         "magnitudes from",
-        comment="with them it names the ways of new pairs as often as NSM does (C25.named_translation_half_sparse), and its "
+        comment="it then names the ways of new pairs as often as NSM does (C25.named_translation_half_sparse), and its "
         "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation)",
     ),
     # -- 1.1, vectors
