@@ -50,7 +50,7 @@ def test_nonnegative_magnitudes_bring_an_operator_a_way(rows):
 def test_two_signed_operators_tell_four_directions_and_four_nonnegative_ones_have_one_each():
     several = replace(SMALL, n_pairs_grid=4_000, n_init_several=3, max_iter=100)
     found = run({"translation": group.work(several)["translation"]})["translation"]
-    assert found["half"].named[0] > 0.98
+    assert found["half_sparse"].named[0] > 0.98
     assert found["nonnegative_ridge"].directions[0] == 4
     assert found["nonnegative_ridge"].named[0] > 0.98
 
