@@ -29,7 +29,7 @@ from flymotion.claims.reconstructed_operators.operators_found import (
     learn_operators_of,
 )
 from flymotion.claims.reconstructed_operators.own_data_and_rule import learn_shifted_images, see_what_changes
-from flymotion.claims.rows import Claim, above, report
+from flymotion.claims.rows import Claim, above, report, within
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.ways import LIKE
 from flymotion.generators import Generators
@@ -103,7 +103,11 @@ def _ways(world: str, n_ways: int, found: Found, config: Config) -> Iterator[Cla
         note = f"{n_ways} ways, {n_operators} operators, best of {config.n_init_several} starts; {ended}"
         title = f"ways that an operator is like, fewest of a seed, {words}, {world}"
         like = f"{note}; least cosine of a way's operator, of either sign where signed, {several.likeness.min():.3f}"
-        yield report(f"C25.ways_{world}_{name}", title, several.directions, worst=np.min, unit="ways", note=like)
+        row = report(f"C25.ways_{world}_{name}", title, several.directions, worst=np.min, unit="ways", note=like)
+        if name == "half":
+            like = f"{like}; more than one an operator cannot be: as many signed are told beside it"
+            row = within(row.id, title, several.directions, n_operators, n_operators, unit="ways", note=like)
+        yield row
         title = f"share of new pairs whose way is named, {words}, {world}"
         row = report(f"C25.named_{world}_{name}", title, several.named, worst=np.min, note=note)
         yield from beside(row, nsm=Null("NSM's outputs", found["named"], np.min)) if name == "half" else [row]
