@@ -1,8 +1,8 @@
 r"""How far each frame was moved by :math:`\exp(\sum_a \theta_a A_a)`: the best magnitudes, from many starts.
 
 The squared error of a pair goes up and down with its magnitudes, so descent alone finds no motion of more than about a
-quarter of the period of what it sees. So it begins where the error is least on a lattice, whose points are less than
-that apart, and goes on by Gauss-Newton steps with the exact slopes, damped where they do not pay (Levenberg). What is
+quarter of the period of what it sees. So it begins at those points of a lattice, less than that apart, where the error
+is least, and goes on by Gauss-Newton steps with the exact slopes, damped where they do not pay (Levenberg). What is
 minimised is
 
 .. math:: |x' - \exp(\sum_a \theta_a A_a) x|^2 + \lambda \sum_a (\theta_a |A_a|)^2
@@ -18,13 +18,19 @@ from scipy.linalg import expm
 
 from flymotion.relations.exponential_action import moved_and_slopes
 
-__all__ = ["Magnitudes", "begin", "follow", "spacing"]
+__all__ = ["Magnitudes", "find", "follow", "spacing"]
 
 DONE = 1e-7
 """Step, relative to the lattice's spacing, at which a pair is done."""
 
 TURN = 0.9
 """Turn from one start to the next [rad]: of equal power at all frequencies a quarter period of the highest."""
+
+FOLLOWED = 3
+"""Starts that a pair is followed from: those with the least error."""
+
+ALIKE = 1e-6
+"""Difference of errors, relative to the frame's energy, that tells no motions apart."""
 
 LEAST_DAMPING, FIRST_DAMPING = 1e-9, 1e-4
 """Relative to the diagonal of what is solved."""
@@ -58,18 +64,38 @@ def lattice(K: int, n_starts: int) -> np.ndarray:
     return points[order][np.sort(far) < max(far[order][min(n_starts, len(far) - 1)], 1)]
 
 
-def begin(
+def find(
+    A: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    gaps: np.ndarray,
+    n_starts: int,
+    ridge: float,
+    known: np.ndarray | None = None,
+) -> Magnitudes:
+    """Look for the best magnitudes of each pair from the best points of the lattice, and from those known.
+
+    Of minima that leave alike little, as turns and whole turns more do, the nearest to no motion is taken.
+    """
+    starts = _best_starts(A, before, after, gaps, n_starts, ridge)
+    if known is not None:
+        starts = np.concatenate([starts, known[None]])
+    theta, cost = map(np.stack, zip(*(follow(A, before, after, each, gaps, ridge) for each in starts), strict=True))
+    alike = cost <= np.nanmin(cost, axis=0) + ALIKE * (after**2).sum(axis=1)
+    far = np.where(alike, ((theta / gaps) ** 2).sum(axis=2), np.inf)
+    rows = far.argmin(axis=0), np.arange(len(before))
+    return Magnitudes(theta[rows], cost[rows])
+
+
+def _best_starts(
     A: np.ndarray, before: np.ndarray, after: np.ndarray, gaps: np.ndarray, n_starts: int, ridge: float
 ) -> np.ndarray:
-    """Return the lattice's best magnitudes of each pair, shape (T, K)."""
+    """Return the lattice's best magnitudes of each pair, shape (n, T, K)."""
     starts = lattice(len(A), n_starts) * gaps
-    best, which = np.full(len(before), np.inf), np.zeros(len(before), dtype=int)
-    for k, theta in enumerate(starts):
-        cost = ((after - before @ expm(np.tensordot(theta, A, axes=1)).T) ** 2).sum(axis=1)
-        cost += _penalties(A, ridge) @ theta**2
-        better = cost < best
-        best[better], which[better] = cost[better], k
-    return starts[which]
+    moves = (expm(np.tensordot(theta, A, axes=1)).T for theta in starts)
+    costs = np.stack([((after - before @ move) ** 2).sum(axis=1) for move in moves])
+    costs += (starts**2 @ _penalties(A, ridge))[:, None]
+    return starts[np.argsort(costs, axis=0, kind="stable")[:FOLLOWED]]
 
 
 def follow(

@@ -23,7 +23,7 @@ from flymotion.frames import FramePairs
 from flymotion.generators import Operators
 from flymotion.photoreceptors.stage import check_unchanged, not_negative
 from flymotion.relations.exponential_action import moved, operator_slopes
-from flymotion.relations.exponential_magnitudes import Magnitudes, begin, follow, spacing
+from flymotion.relations.exponential_magnitudes import find, follow, spacing
 from flymotion.relations.pair_learner import PairLearner
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.rivals import OuterProductPCA
@@ -152,8 +152,7 @@ class ExponentialOperators(PairLearner):
     def _transform(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         check_unchanged(self, n_components=len(self.generators_))
         with np.errstate(over="ignore", invalid="ignore"):
-            start = begin(self.generators_, before, after, self.gaps_, self.n_starts, self.ridge)
-            return follow(self.generators_, before, after, start, self.gaps_, self.ridge).theta
+            return find(self.generators_, before, after, self.gaps_, self.n_starts, self.ridge).theta
 
     @property
     def _n_features_out(self) -> int:
@@ -186,26 +185,13 @@ def _descend(A: np.ndarray, before: np.ndarray, after: np.ndarray, how: Exponent
     energy = float(((after - before) ** 2).sum()) or 1.0
     n_iter, theta, last = 0, None, np.inf
     while True:
-        found = _looked_for(A, before, after, how, theta)
+        found = find(A, before, after, spacing(A, before), how.n_starts, how.ridge, theta)
         objective = float(found.cost.sum()) / energy
         settled = objective > last - 10 * how.tol
         if settled or n_iter >= most:
             return _Fit(A, objective, n_iter, settled)
         A, theta, last, more = _improved(A, found.theta, before, after, how, most - n_iter, energy)
         n_iter += more
-
-
-def _looked_for(
-    A: np.ndarray, before: np.ndarray, after: np.ndarray, how: ExponentialOperators, known: np.ndarray | None
-) -> Magnitudes:
-    """Look for magnitudes from the lattice's best point and, where that led no nearer, from those known."""
-    gaps = spacing(A, before)
-    found = follow(A, before, after, begin(A, before, after, gaps, how.n_starts, how.ridge), gaps, how.ridge)
-    if known is None:
-        return found
-    other = follow(A, before, after, known, gaps, how.ridge)
-    nearer = other.cost < found.cost
-    return Magnitudes(np.where(nearer[:, None], other.theta, found.theta), np.where(nearer, other.cost, found.cost))
 
 
 def _improved(
