@@ -226,6 +226,7 @@ OTHER = {
     "init_strength": 2.0,
     "max_sweeps": 50,
     "n_init": 1,
+    "n_starts": 5,
     "max_iter": 5,
     "random_state": 1,
     "half_saturation": 0.7,
@@ -235,10 +236,16 @@ OTHER = {
     "eye": (3, 2),
     "level": 0.2,
     "kind": "gaussian",
+    "solver": "alternating",
+    "feature": "midpoint",
+    "nonnegative": True,
+    "ridge": 0.2,
+    "sparsity": 0.1,
+    "tol": 1e-3,
 }
 """Other values of all parameters that an estimator may have; a new one has to be added here, or is a KeyError."""
 
-LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye"}
+LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye", "feature", "nonnegative"}
 """Parameters that make part of what is learned: to change them afterwards is an error, until the next fit."""
 
 

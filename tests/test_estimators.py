@@ -24,6 +24,7 @@ from flymotion.photoreceptors import (
     ZCAWhitening,
 )
 from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.relations import ExponentialOperators, OperatorReconstruction, PairLearner
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
@@ -37,6 +38,11 @@ NETWORKS = [
 ]
 RIVALS = [OuterProductPCA(3), OuterProductKMeans(3, n_init=2, random_state=0)]
 OF_VECTORS = [ReconstructionNetwork(3, random_state=0), ReconstructionNetwork(3, init=FILTERS, learning_rate=0.1)]
+OF_PAIRS = [
+    OperatorReconstruction(3, ridge=0.1, n_init=2, tol=1e-3, random_state=0),
+    OperatorReconstruction(3, solver="gradient", sparsity=0.1, n_init=2, random_state=0),
+    ExponentialOperators(1, ridge=0.1, n_starts=3, tol=0.1),
+]
 
 POOLED = DivisiveNormalization(pool=1.5, eye=(2, 3))
 RELATIVE = [WeberContrast(), LogIntensity(), ZCAWhitening(), ContrastNormalization()]
@@ -118,6 +124,7 @@ def maker(make_samples, make_frame_pairs):
         *cases([checks.attributes_have_the_shapes_of_the_docstring], [*NETWORKS, *RIVALS], SAMPLES),
         *cases(LIKE_ALL, OF_VECTORS, VECTORS),
         *cases([checks.layout_and_container_do_not_matter], [*NETWORKS, *RIVALS], VECTORS),
+        *cases(checks.ANY, OF_PAIRS, PAIRS),
         *cases(checks.ANY, STAGES, FRAMES + PAIRS),
         *cases([*checks.PLAIN, checks.layout_and_container_do_not_matter], STAGES, FRAMES),
         *cases([checks.float32_stays_float32], STAGES, FRAMES + PAIRS),
@@ -167,8 +174,8 @@ def estimators_of_the_package():
 
 def test_no_estimator_is_left_out():
     """What others derive from, and what other files check, is named here."""
-    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner}
-    assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in EVERY}
+    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner, PairLearner}
+    assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in [*EVERY, *OF_PAIRS]}
 
 
 @pytest.mark.case("B21")

@@ -164,11 +164,11 @@ def test_two_operators_span_the_two_that_move(moving):
     A = 0.3 * (A - A.swapaxes(1, 2))
     rng = np.random.default_rng(0)
     theta, x = rng.uniform(-0.5, 0.5, (400, 2)), rng.normal(size=(400, 5))
-    learner = ExponentialOperators(2, n_starts=1).fit(FramePairs(x, exponential_action.moved(A, theta, x)))
-    assert learner.objective_ < 1e-4
+    learner = ExponentialOperators(2, n_starts=1, tol=1e-4).fit(FramePairs(x, exponential_action.moved(A, theta, x)))
+    assert learner.objective_ < 1e-3
     basis = np.linalg.qr(learner.generators_.reshape(2, -1).T)[0]
     true = np.linalg.qr(A.reshape(2, -1).T)[0]
-    assert np.linalg.svd(basis.T @ true, compute_uv=False).min() > 0.999
+    assert np.linalg.svd(basis.T @ true, compute_uv=False).min() > 0.99
 
 
 def test_less_is_left_than_at_first_order(cyclic_pairs):

@@ -19,9 +19,9 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.frames import FramePairs
 from flymotion.generators import Operators
 from flymotion.photoreceptors.stage import check_unchanged, not_negative
+from flymotion.relations.alternation import Penalty, alternate
 from flymotion.relations.exponential_action import moved, operator_slopes
 from flymotion.relations.exponential_magnitudes import find, follow, spacing
 from flymotion.relations.pair_learner import PairLearner
@@ -84,6 +84,7 @@ class ExponentialOperators(PairLearner):
     Examples
     --------
     >>> import numpy as np
+    >>> from flymotion.frames import FramePairs
     >>> x = np.random.default_rng(0).normal(size=(500, 2))
     >>> angles = np.linspace(-2, 2, 500)
     >>> turn = np.stack([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]])
@@ -168,12 +169,9 @@ class _Fit(NamedTuple):
 
 def _first_order(before: np.ndarray, after: np.ndarray, K: int) -> np.ndarray:
     """Return what explains the pairs' changes to first order (Eq. 23), of norm 1, shape (K, n, n)."""
-    pairs, n = FramePairs(before, after), before.shape[1]
-    middle = (before + after) / 2
-    A = OuterProductPCA(K).fit(OuterProducts(after - before, middle)).generators_
-    for _ in range(FIRST_ORDER):
-        A = _of_norm_1(Operators(A, (n,)).refined(pairs, ridge=1e-9).operators)
-    return A
+    dx, middle = after - before, (before + after) / 2
+    A = _of_norm_1(OuterProductPCA(K).fit(OuterProducts(dx, middle)).generators_)
+    return alternate(dx, middle, A, Penalty(), FIRST_ORDER, 0.0).operators
 
 
 def _of_norm_1(A: np.ndarray) -> np.ndarray:
