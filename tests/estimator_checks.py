@@ -228,6 +228,7 @@ OTHER = {
     "init_strength": 2.0,
     "max_sweeps": 50,
     "n_init": 1,
+    "n_starts": 5,
     "max_iter": 5,
     "random_state": 1,
     "half_saturation": 0.7,
