@@ -9,11 +9,13 @@ from sklearn.base import clone
 
 from flymotion import FramePairs
 from flymotion.claims.worlds import WORLDS, show_step
+from flymotion.generators import cosine
 from flymotion.relations import IrreducibleRotations
-from flymotion.relations.irreducible_rotations import METHODS, _amounts, _one_layer, _refined, planes_of
+from flymotion.relations.irreducible_rotations import METHODS, _amounts, _component, _one_layer, _refined, planes_of
 from flymotion.relations.plane_rates import most_likely
 from flymotion.similarity import SimilarityMatching
 from flymotion.similarity.features import outer_products
+from flymotion.similarity.rivals import OuterProductPCA
 
 WAVES = 2 * np.pi * np.outer(np.arange(1, 6), np.arange(11)) / 11
 
@@ -95,9 +97,13 @@ def test_windows_of_an_endless_world_have_planes_too():
 
 def test_the_network_of_similarity_matching_finds_the_planes():
     pairs = both_ways(2000, falling=0.0)
-    component = SimilarityMatching(1).fit(outer_products(pairs, "antisymmetric")).generators_[0]
-    planes, _ = planes_of(component, 5)
-    assert worst_angles(np.stack([planes.real, planes.imag], axis=1)).max() < 20
+    chi = outer_products(pairs, "antisymmetric")
+    learned, exact = (learner(1).fit(chi).generators_[0] for learner in (SimilarityMatching, OuterProductPCA))
+    planes, _ = planes_of(learned, 5)
+    assert worst_angles(np.stack([planes.real, planes.imag], axis=1)).max() < 30
+    ours = _component(pairs.before, pairs.after)
+    assert abs(cosine(exact, ours)) > 1 - 1e-9
+    assert abs(cosine(learned, ours)) > 0.98
 
 
 # -- equations -------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ gives the next one: the antisymmetrised product, divided by the second moment.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs
@@ -41,6 +42,10 @@ __all__ = ["METHODS", "IrreducibleRotations", "planes_of"]
 
 RIDGE = 1e-2
 """Of the amounts of motion, relative to the mean square of what the operator makes of a frame."""
+
+
+FORMED, BLOCK = 1000, 4096
+"""Most entries above the diagonal for which their second moment is formed, and pairs at a time."""
 
 
 class IrreducibleRotations(PairLearner):
@@ -240,10 +245,21 @@ METHODS = {"antisymmetric": _one_layer, "differences": _two_layers}
 
 
 def _component(x: np.ndarray, x_next: np.ndarray) -> np.ndarray:
-    chi = OuterProducts(*FEATURES["antisymmetric"](x, x_next))
-    if not chi.norms().any():
-        return np.zeros(chi.feature_shape)
-    return OuterProductPCA(1).fit(chi).generators_[0]  # of Eq. 24, Suppl. A
+    """Return the principal component of the antisymmetrised outer product (Eq. 24), shape (n, n), of norm 1, or 0."""
+    n = x.shape[1]
+    i, j = np.triu_indices(n, 1)
+    if not (x.any() and x_next.any()):
+        return np.zeros((n, n))
+    if len(i) > FORMED:
+        return OuterProductPCA(1).fit(OuterProducts(*FEATURES["antisymmetric"](x, x_next))).generators_[0]
+    moment = np.zeros((len(i), len(i)))
+    for start in range(0, len(x), BLOCK):
+        a, b = x[start : start + BLOCK], x_next[start : start + BLOCK]
+        above = b[:, i] * a[:, j] - a[:, i] * b[:, j]  # Eq. 24, above the diagonal
+        moment += above.T @ above
+    component = np.zeros((n, n))
+    component[i, j] = eigh(moment, subset_by_index=[len(i) - 1, len(i) - 1])[1][:, 0]
+    return (component - component.T) / np.sqrt(2)
 
 
 def _amounts(A: np.ndarray, x: np.ndarray, x_next: np.ndarray) -> np.ndarray:

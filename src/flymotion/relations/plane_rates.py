@@ -24,7 +24,7 @@ ROUNDS = 6
 """Of rates by motion, and motion by rates."""
 
 PAIRS, STEPS = 2000, 400
-"""Pairs that rates are looked for in, evenly among all, and how finely: up to half a turn for motion of mean size."""
+"""Pairs that rates are learned from, evenly among all, and how finely they are looked for, up to half a turn."""
 
 FURTHEST = 200.0
 """Largest motion that is tried, in units of the mean size of all motion learned from."""
@@ -83,9 +83,10 @@ def fit_rates(z: np.ndarray, z_next: np.ndarray, rates: np.ndarray) -> tuple[np.
     noise : ndarray, shape (n_planes,)
         Mean square of ``z_next - exp(i rate s) z``.
     """
+    some = np.linspace(0, len(z) - 1, min(len(z), PAIRS)).astype(int)
+    z, z_next = z[some], z_next[some]
     turns = z_next * z.conj()
     power = np.maximum((np.abs(z) ** 2 + np.abs(z_next) ** 2).mean(axis=0) / 2, TINY)
-    some = np.unique(np.linspace(0, len(z) - 1, min(len(z), PAIRS)).astype(int))
     noise = FIRST * power
     for _ in range(ROUNDS):
         s = most_likely(turns / noise, rates)
@@ -93,7 +94,7 @@ def fit_rates(z: np.ndarray, z_next: np.ndarray, rates: np.ndarray) -> tuple[np.
         if size <= TINY:
             break
         s, rates = s / size, rates * size
-        rates = _rates_of(turns[some], s[some], rates)
+        rates = _rates_of(turns, s, rates)
         left = (np.abs(z_next - np.exp(1j * np.outer(s, rates)) * z) ** 2).mean(axis=0)
         noise = np.maximum(left, CERTAIN * power)
     return rates, noise
