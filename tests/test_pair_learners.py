@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from flymotion import relations
 from flymotion.frames import FramePairs, pair_up
-from flymotion.relations import PairLearner, SlowFeatures
+from flymotion.relations import ExponentialOperators, PairLearner, SlowFeatures
 
 QUICK = {"n_components": 3, "random_state": 0, "n_passes": 2, "n_init": 2, "n_starts": 5, "max_iter": 20}
 """Values of parameters, for learners that have them: small, and the same whenever it is run."""
@@ -23,8 +23,13 @@ EXPORTED = [getattr(relations, name) for name in relations.__all__]
 CLASSES = [each for each in EXPORTED if issubclass(each, PairLearner) and each is not PairLearner]
 
 
+OWN = {ExponentialOperators: {"n_components": 1}}
+"""Where those will not do: three operators of noise have minima that are alike, and rounding to float32 chooses."""
+
+
 def quick(kind):
-    return kind().set_params(**{name: QUICK[name] for name in QUICK.keys() & kind().get_params().keys()})
+    given = {name: QUICK[name] for name in QUICK.keys() & kind().get_params().keys()}
+    return kind().set_params(**given | OWN.get(kind, {}))
 
 
 LEARNERS = [*map(quick, CLASSES), SlowFeatures(3, of="pairs"), SlowFeatures(3, expansion="linear")]

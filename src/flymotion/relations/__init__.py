@@ -9,4 +9,13 @@ from flymotion.relations.operator_reconstruction import OperatorReconstruction
 from flymotion.relations.pair_learner import PairLearner
 from flymotion.relations.slowness import SlowFeatures
 
-__all__ = ["AdditiveUnits", "DiagonalSums", "ExponentialOperators", "GatedBoltzmann", "IrreducibleRotations", "OperatorReconstruction", "PairLearner", "SlowFeatures"]
+__all__ = [
+    "AdditiveUnits",
+    "DiagonalSums",
+    "ExponentialOperators",
+    "GatedBoltzmann",
+    "IrreducibleRotations",
+    "OperatorReconstruction",
+    "PairLearner",
+    "SlowFeatures",
+]
