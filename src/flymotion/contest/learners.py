@@ -1,0 +1,190 @@
+"""Every learner of the contest: how it is made, what it is given, and what its synapses need to know.
+
+A new learner is an entry here, and nothing else has to know of it. Learners of chi are given the midpoint feature
+(Eq. 23, Suppl. A), unless another is asked for: ``"nsm:change"`` is NSM of the paper's own (Eq. 11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.claims.nulls import NULLS, labelled_means, random_filters, start_alone
+from flymotion.contest.arenas import Course
+from flymotion.contest.simple_learners import GivenFilters, InBatches, OfCentres
+from flymotion.similarity.features import check_feature
+from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.world.motions import Motion
+
+__all__ = ["ALL", "LEARNERS", "Entry", "entry", "n_outputs"]
+
+FEATURE = "midpoint"
+"""What learners of chi are given, unless told otherwise."""
+
+
+class Entry(NamedTuple):
+    """One learner."""
+
+    make: Callable[[int, int], Any]
+    """From the number of outputs and a seed."""
+    source: str
+    """Who proposed it, where and when, in a line."""
+    local: bool
+    knows: str
+    """What a synapse needs to know to change, with the equation."""
+    feature: str | None = FEATURE
+    """Of chi, a key of :data:`flymotion.similarity.features.FEATURES`; None where it takes pairs of frames."""
+    signed: bool = False
+    """Whether an output tells opposite motions by its sign, and so counts as two."""
+    onto_next: bool = False
+    """Whether ``generators_`` act on the next frame, not on the change: then their antisymmetric parts are compared."""
+    told: Callable[[Course], Any] | None = None
+    """What ``fit`` is told beside the pairs, which a learner is not."""
+    null: bool = False
+
+
+def n_outputs(of: Entry, motion: Motion) -> int:
+    """Return how many outputs a learner is given: one a parameter of the motion where they have signs, or one a way."""
+    return motion.ways.shape[1] if of.signed else len(motion.ways)
+
+
+def entry(name: str) -> Entry:
+    """Return a learner by its name, perhaps with a feature after a colon.
+
+    Raises
+    ------
+    ValueError
+        An unknown learner or feature; a feature for a learner of pairs of frames.
+
+    Examples
+    --------
+    >>> entry("nsm:change").feature
+    'change'
+    """
+    base, colon, feature = name.partition(":")
+    if base not in LEARNERS:
+        raise ValueError(f"there is no learner {name!r}; expected one of {', '.join(LEARNERS)}")
+    found = LEARNERS[base]
+    if not colon:
+        return found
+    if found.feature is None:
+        raise ValueError(f"{name!r} names a feature, but {base} learns from pairs of frames; expected {base!r}")
+    check_feature(feature)
+    return found._replace(feature=feature, onto_next=feature == "product")
+
+
+def _random(n: int, seed: int, chi: Any, told: Any) -> np.ndarray:
+    return random_filters(n, chi, np.random.default_rng([seed, 5]))
+
+
+def _start(n: int, chi: Any, told: Any) -> np.ndarray:
+    return start_alone(n, chi)
+
+
+def _told_means(chi: Any, way: np.ndarray) -> np.ndarray:
+    return labelled_means(chi, way)
+
+
+def _told_filters(chi: Any, generators: np.ndarray) -> np.ndarray:
+    return generators
+
+
+def _ways(course: Course) -> np.ndarray:
+    return course.way(course.pairs)
+
+
+def _generators(course: Course) -> np.ndarray:
+    return course.analytic
+
+
+def _incremental_pca(n: int, seed: int) -> InBatches:
+    from sklearn.decomposition import IncrementalPCA
+
+    return InBatches(IncrementalPCA(n))
+
+
+def _mini_batch_kmeans(n: int, seed: int) -> OfCentres:
+    from sklearn.cluster import MiniBatchKMeans
+
+    return OfCentres(InBatches(MiniBatchKMeans(n, n_init=10, random_state=seed), n_passes=3))
+
+
+OURS = "its own input and its unit's output, over a running sum of that output squared; lateral: both units' outputs"
+
+LEARNERS: dict[str, Entry] = {
+    "nsm": Entry(
+        lambda n, seed: NonnegativeSimilarityMatching(n, n_passes=2),
+        "Bahroun, Sengupta & Chklovskii, NeurIPS 2019",
+        True,
+        f"{OURS} (Eqs. 15-18)",
+    ),
+    "sm": Entry(
+        lambda n, seed: SimilarityMatching(n, n_passes=2),
+        "Bahroun, Sengupta & Chklovskii, NeurIPS 2019",
+        True,
+        f"{OURS} (Eqs. 15-18)",
+        signed=True,
+    ),
+    "pca": Entry(
+        lambda n, seed: OuterProductPCA(n),
+        "Eq. 26 (Suppl. B); uncentred",
+        False,
+        "the second moment of all samples, in one batch",
+        signed=True,
+    ),
+    "kmeans": Entry(
+        lambda n, seed: OfCentres(OuterProductKMeans(n, random_state=seed)),
+        "Eq. 27 (Suppl. B); Lloyd, IEEE Trans. Inf. Theory 1982; Arthur & Vassilvitskii, SODA 2007",
+        False,
+        "which centre is nearest, of all samples in one batch; the best of ten starts",
+    ),
+    "incremental-pca": Entry(
+        _incremental_pca,
+        "Ross, Lim, Lin & Yang, IJCV 2008, as scikit-learn has it, which takes the mean of chi off without a word",
+        False,
+        "a singular value decomposition of all components and the batch",
+        signed=True,
+    ),
+    "mini-batch-kmeans": Entry(
+        _mini_batch_kmeans,
+        "Sculley, WWW 2010, as scikit-learn has it",
+        False,
+        "its input, and which centre is nearest; samples to start from, and to replace starved centres by",
+    ),
+    "random": Entry(
+        lambda n, seed: GivenFilters(partial(_random, n, seed)), f"null: {NULLS['random']}", True, "nothing", null=True
+    ),
+    "start": Entry(
+        lambda n, seed: GivenFilters(partial(_start, n)),
+        f"null: {NULLS['start']}",
+        False,
+        "the first samples, at once",
+        null=True,
+    ),
+    "labelled": Entry(
+        lambda n, seed: GivenFilters(_told_means),
+        f"told more: {NULLS['labelled']}",
+        True,
+        "its own input, and the way that each pair moved",
+        told=_ways,
+        null=True,
+    ),
+    "population": Entry(
+        lambda n, seed: GivenFilters(_told_filters),
+        f"told more: {NULLS['population']}, the world's known generators",
+        False,
+        "the covariance of the world, and how it moves",
+        signed=True,
+        told=_generators,
+        null=True,
+    ),
+}
+"""Learners by the names that ``flymotion rivals`` knows them by, nulls last."""
+
+ALL = (*(name for name, each in LEARNERS.items() if not each.null), "nsm:change", "sm:change")
+ALL += tuple(name for name, each in LEARNERS.items() if each.null)
+"""What the contest is of, unless told otherwise: the paper's networks with its own feature, too."""
