@@ -19,7 +19,7 @@ from flymotion.contest.scoring import NAMED
 from flymotion.contest.trials import MEASURES, TIMES, trial
 from flymotion.writing import UNFINISHED, Results, results, whole
 
-__all__ = ["FILES", "QUICK", "Config", "Contest", "Unfinished", "compete"]
+__all__ = ["FILES", "QUICK", "Config", "Contest", "Unfinished", "compete", "work"]
 
 FILES = ("rivals.json", "timings.json", "rivals.md", "rivals.png")
 """What is written."""
@@ -174,12 +174,10 @@ def _configured(
     return config
 
 
-def _held(
-    config: Config, progress: Callable[[int, int, str], None], n_jobs: int
-) -> Iterator[tuple[str, dict[str, dict[str, list[dict[str, Any]]]]]]:
-    """Hold the contest, and yield what each world found, as soon as it has all: by noise and seed, and learner."""
+def work(config: Config) -> dict[str, dict[str, dict[str, partial[list[dict[str, Any]]]]]]:
+    """Return what there is to do, by world, by noise and seed, so that a course is drawn but once, and by learner."""
     most = max(*config.n_pairs, config.n_noisy)
-    work = {
+    return {
         world: {
             f"{snr} {seed}": {
                 name: partial(trial, world, name, config.sizes(snr), most, config.n_new, snr, seed)
@@ -190,7 +188,12 @@ def _held(
         }
         for world in config.worlds
     }
-    of, done = names(work), 0
+
+
+def _held(config: Config, progress: Callable[[int, int, str], None], n_jobs: int) -> Iterator[tuple[str, Any]]:
+    """Hold the contest, and yield what was found in each world, as soon as it is all there."""
+    to_do = work(config)
+    of, done = names(to_do), 0
 
     def tell() -> None:
         progress(done, len(of), of[min(done, len(of) - 1)])
@@ -201,7 +204,7 @@ def _held(
         tell()
 
     tell()
-    return finished(work, on_cores(n_jobs, one_more))
+    return finished(to_do, on_cores(n_jobs, one_more))
 
 
 def _written(
