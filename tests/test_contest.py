@@ -13,10 +13,11 @@ from flymotion.contest.competing import FILES, Config, Unfinished, work
 from flymotion.contest.learners import ALL, Entry, entry, n_outputs
 from flymotion.contest.rivals_page import rivals_page
 from flymotion.contest.scoring import Naming, ReadOut, captured, correlation, matched, odd_parts, recalled
-from flymotion.contest.simple_learners import InBatches
+from flymotion.contest.simple_learners import Answering, InBatches
 from flymotion.contest.trials import MEASURES, TIMES, trial
 from flymotion.generators.analytic import cosine
 from flymotion.plots.canvas import new_figure
+from flymotion.similarity.rivals import OuterProductPCA
 
 SMALL = {"n_seeds": 1, "n_pairs": (50, 200), "n_noisy": 200, "n_new": 200, "snrs": (30.0,)}
 
@@ -69,6 +70,12 @@ def test_a_signed_output_is_two():
     naming = Naming.of(np.array([[2.0], [-2.0]]), np.array([1, 0]), 2, signed=True)
     np.testing.assert_array_equal(naming.way, [1, 0])
     np.testing.assert_array_equal(naming(np.array([[0.1], [-5.0]])), [1, 0])
+
+
+def test_a_level_of_its_own_is_taken_from_an_output():
+    outputs = np.array([[0.9, 0.1], [0.8, 0.0], [0.6, 0.4], [0.7, 0.3]])
+    naming = Naming.of(outputs, np.array([0, 0, 1, 1]), 2, baseline=True)
+    np.testing.assert_array_equal(naming(outputs), [0, 0, 1, 1])
 
 
 def test_an_output_that_is_silent_says_nothing():
@@ -152,6 +159,15 @@ def test_a_learner_of_pairs_has_no_feature(monkeypatch):
     monkeypatch.setitem(LEARNERS, "paired", Entry(lambda n, seed: None, "nobody", False, "all", feature=None))
     with pytest.raises(ValueError, match="'paired:change' names a feature, but paired learns from pairs of frames"):
         entry("paired:change")
+
+
+def test_a_learner_may_answer_by_another_name(make_products):
+    chi = make_products(n=3)
+    pca = Answering(OuterProductPCA(2), "score_samples", "loadings").fit(chi)
+    pca.learner.score_samples = lambda X: pca.learner.transform(X)[:, 0]
+    pca.learner.loadings = pca.learner.generators_[0]
+    np.testing.assert_array_equal(pca.transform(chi)[:, 0], pca.learner.transform(chi)[:, 0])
+    np.testing.assert_array_equal(pca.generators_, pca.learner.generators_[:1])
 
 
 def test_batches_are_those_of_scikit_learn(make_products):

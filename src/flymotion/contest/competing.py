@@ -230,7 +230,7 @@ def _written(
 
 def _untimed(contest: Contest) -> dict[str, Any]:
     """Return what is the same in every run."""
-    shown = ("source", "local", "knows", "feature", "signed", "onto_next", "null")
+    shown = ("source", "local", "knows", "feature", "signed", "baseline", "onto_next", "null")
     of = {name: entry(name)._asdict() for name in contest.config.learners}
     return {
         "settings": asdict(contest.config),

@@ -40,6 +40,8 @@ class Entry(NamedTuple):
     """Of chi, a key of :data:`flymotion.similarity.features.FEATURES`; None where it takes pairs of frames."""
     signed: bool = False
     """Whether an output tells opposite motions by its sign, and so counts as two."""
+    baseline: bool = False
+    """Whether outputs have a level of their own, as probabilities do: it is taken from them before they are named."""
     onto_next: bool = False
     """Whether ``generators_`` act on the next frame, not on the change: then their antisymmetric parts are compared."""
     told: Callable[[Course], Any] | None = None

@@ -2,6 +2,7 @@ r"""How learners are measured, all alike, whatever their outputs mean.
 
 Outputs have no names of their own. Labels of pairs to learn from give them some, after learning: each output, over its
 root mean square, is given to the way to move in which its mean is largest, an output with a sign as two opposite ones.
+Outputs with a level of their own, as probabilities, are taken from that level first.
 New pairs are then named by the output that answers most.
 
 =================  ===================================================================================================
@@ -53,17 +54,25 @@ def captured(filters: np.ndarray, analytic: np.ndarray) -> np.ndarray:
 class Naming(NamedTuple):
     """Which way each output stands for."""
 
+    level: np.ndarray
+    """What is taken from each output, shape (n_outputs,)."""
     scale: np.ndarray
-    """Root mean square of each, shape (n_outputs,)."""
+    """Root mean square of each after that."""
     way: np.ndarray
     """Of each, and of the opposite of each that has a sign."""
     signed: bool
 
     @classmethod
-    def of(cls, outputs: np.ndarray, way: np.ndarray, n_ways: int, *, signed: bool) -> Naming:
-        """Give outputs, shape (n_pairs, n_outputs), to the ways, shape (n_pairs,), in which they are largest."""
-        size = np.sqrt(np.mean(outputs**2, axis=0))
-        naming = cls(np.where(size > 0, size, 1.0), np.zeros(0, dtype=int), signed)
+    def of(
+        cls, outputs: np.ndarray, way: np.ndarray, n_ways: int, *, signed: bool = False, baseline: bool = False
+    ) -> Naming:
+        """Give outputs, shape (n_pairs, n_outputs), to the ways, shape (n_pairs,), in which they are largest.
+
+        With ``baseline`` the mean of each output is taken from it first.
+        """
+        level = outputs.mean(axis=0) if baseline else np.zeros(outputs.shape[1])
+        size = np.sqrt(np.mean((outputs - level) ** 2, axis=0))
+        naming = cls(level, np.where(size > 0, size, 1.0), np.zeros(0, dtype=int), signed)
         each = naming._channels(outputs)
         means = np.stack([each[way == k].mean(axis=0) if (way == k).any() else 0 * each[0] for k in range(n_ways)])
         return naming._replace(way=means.argmax(axis=0))
@@ -74,7 +83,7 @@ class Naming(NamedTuple):
         return np.where(each.max(axis=1) > each.min(axis=1), self.way[each.argmax(axis=1)], -1)
 
     def _channels(self, outputs: np.ndarray) -> np.ndarray:
-        scaled = outputs / self.scale
+        scaled = (outputs - self.level) / self.scale
         return np.hstack([scaled, -scaled]) if self.signed else scaled
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from flymotion.claims.lessons import of_norm_1
 from flymotion.similarity.features import OuterProducts
 
-__all__ = ["GivenFilters", "InBatches", "OfCentres"]
+__all__ = ["Answering", "GivenFilters", "InBatches", "OfCentres"]
 
 BATCH = 256
 """Samples of which chi is built at a time."""
@@ -66,6 +66,40 @@ class OfCentres(BaseEstimator):
     def transform(self, X: OuterProducts) -> np.ndarray:
         """Return the outputs, shape (n_samples, n_outputs)."""
         return X.project(of_norm_1(self.generators_))
+
+
+class Answering(BaseEstimator):
+    """A learner whose answer, and whose operators, are others than ``transform`` and ``generators_`` give.
+
+    Parameters
+    ----------
+    learner : estimator
+        What learns.
+    answer : str
+        Name of the method that answers samples, one row, or number, a sample.
+    filters : str, optional
+        Name of the attribute that holds operators, shape (n, n) or (K, n, n).
+    """
+
+    def __init__(self, learner: Any, answer: str = "transform", filters: str = "generators_") -> None:
+        self.learner = learner
+        self.answer = answer
+        self.filters = filters
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn."""
+        self.learner.fit(X)
+        return self
+
+    @property
+    def generators_(self) -> np.ndarray:
+        """The operators, shape (K, n, n)."""
+        filters = getattr(self.learner, self.filters)
+        return filters.reshape(-1, *filters.shape[-2:])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the answers, shape (n_samples, n_outputs)."""
+        return np.asarray(getattr(self.learner, self.answer)(X)).reshape(len(X), -1)
 
 
 class InBatches(BaseEstimator):

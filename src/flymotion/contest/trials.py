@@ -85,7 +85,7 @@ def _measured(given: Course, of: Entry, size: int, seed: int) -> dict[str, Any]:
     learned = time.perf_counter()
     outputs, new = (_outputs(learner, pairs, of) for pairs in (given.pairs[:MOST_TOLD], given.new))
     known = given.pairs[:MOST_TOLD]
-    naming = Naming.of(outputs, given.way(known), len(ways), signed=of.signed)
+    naming = Naming.of(outputs, given.way(known), len(ways), signed=of.signed, baseline=of.baseline)
     readout, way, names = ReadOut.of(outputs, np.asarray(known.motion)), given.way(given.new), naming(new)
     other = None if given.other is None else naming(_outputs(learner, given.other, of)) == given.way(given.other)
     return {
