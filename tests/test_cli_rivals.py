@@ -6,7 +6,7 @@ import pytest
 
 from flymotion import contest
 from flymotion.claims.running import in_turn
-from flymotion.contest import ARENAS, LEARNERS, competing
+from flymotion.contest import ARENAS, LEARNERS, Contest, competing
 
 SMALL = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 100, "snrs": ()}
 
@@ -52,13 +52,8 @@ def test_what_is_wrong_is_told_in_one_line(run, arguments, told, tmp_path):
     assert err.splitlines()[-1].startswith("Error: ") and not (tmp_path / "out").exists()
 
 
-def test_full_and_seeds_are_passed_on(run, small, monkeypatch, tmp_path):
-    calls, compete = [], contest.compete
-
-    def noted(*arguments, **options):
-        calls.append(options)
-        return compete(["ring"], ["random"], out=tmp_path)
-
-    monkeypatch.setattr(contest, "compete", noted)
+def test_full_and_seeds_are_passed_on(run, monkeypatch, tmp_path):
+    calls, nothing = [], Contest(competing.Config(worlds=(), learners=()), [])
+    monkeypatch.setattr(contest, "compete", lambda *arguments, **options: calls.append(options) or nothing)
     assert run("rivals", "--full", "--seeds", "2", "--out", tmp_path)[0] == 0
     assert calls[0]["full"] and calls[0]["n_seeds"] == 2

@@ -27,7 +27,13 @@ SMALL = {"n_seeds": 1, "n_pairs": (50, 200), "n_noisy": 200, "n_new": 200, "snrs
 
 @pytest.mark.parametrize(
     ("world", "like"),
-    [("L1", 0.97), ("L2", 0.96), ("ring", 0.9), ("translation", 0.8), ("rotation", 0.8), ("photographs", 0.7)],
+    [
+        ("L1", 0.97),
+        ("ring", 0.9),
+        ("translation", 0.8),
+        ("rotation", 0.8),
+        *(pytest.param(*slow, marks=pytest.mark.slow) for slow in [("L2", 0.96), ("photographs", 0.7)]),
+    ],
 )
 def test_the_analytic_generators_are_what_labels_tell(world, like):
     """Regression of the change on motion times frame, of known motion, where it is small."""
@@ -39,18 +45,18 @@ def test_the_analytic_generators_are_what_labels_tell(world, like):
 
 @pytest.mark.parametrize("world", ARENAS)
 def test_pairs_are_whitened_and_new_ones_are_of_another_content(world):
-    given = course(world, 1000, 200, None, 0)
-    assert (len(given.pairs), len(given.new), len(given.analytic)) == (1000, 200, given.motion.ways.shape[1])
+    given = course(world, 500, 50, None, 0)
+    assert (len(given.pairs), len(given.new), len(given.analytic)) == (500, 50, given.motion.ways.shape[1])
     variances = given.pairs.before.var(axis=0)
-    assert variances.max() / variances.min() < 1.5
+    assert variances.max() / variances.min() < 2
     assert not np.isin(given.new.before[:, 0], given.pairs.before[:, 0]).any()
     assert set(given.way(given.new)) == set(range(len(given.motion.ways)))
 
 
 def test_noise_of_sensors_is_as_loud_as_asked_for():
     """Of frames that differ in motion alone, the change is the noise of both."""
-    quiet, loud = (course("L1", 4000, 100, snr, 0).pairs for snr in (None, -20.0))
-    assert np.var(quiet.after - quiet.before) < 0.2
+    quiet, loud = (course("ring", 2000, 50, snr, 0).pairs for snr in (None, -20.0))
+    assert np.var(quiet.after - quiet.before) < 1.5
     assert np.var(loud.after - loud.before) == pytest.approx(2.0, rel=0.05)  # all is noise, at variance 1
 
 
@@ -78,6 +84,17 @@ def test_a_level_of_its_own_is_taken_from_an_output():
     np.testing.assert_array_equal(naming(outputs), [0, 0, 1, 1])
 
 
+def test_a_few_outputs_beyond_all_bounds_do_not_name_the_others():
+    rng = np.random.default_rng(0)
+    motion = rng.choice([-1.0, 1.0], 1000)
+    outputs = (motion + 0.1 * rng.normal(size=1000))[:, None]
+    outputs[:5] *= -1e6
+    way = (motion < 0).astype(int)
+    assert np.mean(Naming.of(outputs, way, 2, signed=True)(outputs) == way) == pytest.approx(0.995)
+    read = ReadOut.of(outputs, motion[:, None])(outputs)
+    assert correlation(read, motion[:, None]) > 0.95
+
+
 def test_an_output_that_is_silent_says_nothing():
     naming = Naming.of(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0, 1]), 2, signed=False)
     assert np.isfinite(naming.scale).all()
@@ -94,7 +111,7 @@ def test_motion_is_read_out_of_outputs_that_mix_it():
     motion = rng.normal(size=(500, 2))
     outputs = motion @ rng.normal(size=(2, 5)) + 3.0
     read = ReadOut.of(outputs, motion)(outputs)
-    assert correlation(read, motion) > 0.999
+    assert correlation(read, motion) > 0.998  # largest outputs are brought in
     assert correlation(np.zeros((500, 2)), motion) == 0
 
 
@@ -128,7 +145,7 @@ def test_every_learner_learns_and_says_what_it_needs(name):
 
 def test_nulls_that_are_told_know_all_and_random_ones_nothing():
     told, population, random = (
-        trial("L2", name, (1000,), 1000, 1000, None, 0)[0] for name in ("labelled", "population", "random")
+        trial("rotation", name, (500,), 500, 500, None, 0)[0] for name in ("labelled", "population", "random")
     )
     assert population["match_least"] == pytest.approx(1.0)
     assert min(told["accuracy"], population["accuracy"]) > 0.98
@@ -198,15 +215,15 @@ def of_files(out):
 
 
 def test_a_contest_is_the_same_in_every_run(here, no_figures, tmp_path):
-    given = (["ring", "rotation"], ["nsm", "mini-batch-kmeans", "random"])
+    given = (["ring"], ["nsm", "mini-batch-kmeans", "random"])
     compete(*given, out=tmp_path / "a", **SMALL)
     course.cache_clear()
     compete(*given, out=tmp_path / "b", **SMALL)
     first, second = of_files(tmp_path / "a"), of_files(tmp_path / "b")
     assert first["rivals.json"] == second["rivals.json"]
     found = json.loads(first["rivals.json"])
-    assert len(found["trials"]) == 2 * 3 * 3 and not any(key in trial for trial in found["trials"] for key in TIMES)
-    assert len(json.loads(first["timings.json"])["trials"]) == 2 * 3 * 3
+    assert len(found["trials"]) == 3 * 3 and not any(key in trial for trial in found["trials"] for key in TIMES)
+    assert len(json.loads(first["timings.json"])["trials"]) == 3 * 3
 
 
 def test_pieces_that_are_sent_away_find_the_same(backwards):
@@ -249,7 +266,7 @@ def test_pairs_are_counted_until_accuracy_stays(here, no_figures, tmp_path):
 
 
 def test_the_page_and_the_sheet_hold_everything(here, tmp_path):
-    names = ["nsm", "sm", "labelled"]
+    names = ["sm", "labelled"]
     found = compete(["ring", "translation"], names, out=tmp_path, **SMALL)
     page = rivals_page(found)
     assert [name for name in (*names, "ring", "translation", "30 dB", "never") if name not in page] == []

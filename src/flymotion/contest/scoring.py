@@ -2,7 +2,8 @@ r"""How learners are measured, all alike, whatever their outputs mean.
 
 Outputs have no names of their own. Labels of pairs to learn from give them some, after learning: each output, over its
 root mean square, is given to the way to move in which its mean is largest, an output with a sign as two opposite ones.
-Outputs with a level of their own, as probabilities, are taken from that level first.
+Outputs with a level of their own, as probabilities, are taken from that level first. Means and readouts are of outputs
+whose largest and least hundredth are brought in: magnitudes that are quotients, as of reconstruction, have no mean.
 New pairs are then named by the output that answers most.
 
 =================  ===================================================================================================
@@ -28,6 +29,9 @@ __all__ = ["NAMED", "Naming", "ReadOut", "captured", "correlation", "matched", "
 RIDGE = 1e-3
 """Of the readout, relative to the variance of an output."""
 
+UNUSUAL = 0.01
+"""Share of outputs, at either end, that are brought in where means are taken."""
+
 NAMED = 0.9
 """Accuracy that pairs are counted until."""
 
@@ -51,6 +55,15 @@ def captured(filters: np.ndarray, analytic: np.ndarray) -> np.ndarray:
     return np.linalg.norm(known @ basis.T, axis=1) / np.maximum(norms, 1e-300)
 
 
+def usual(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return from where to where all but a hundredth of outputs, shape (n_pairs, n_outputs), are at either end.
+
+    Of an output that is hardly ever another than the same, all are.
+    """
+    low, high = np.quantile(outputs, [UNUSUAL, 1 - UNUSUAL], axis=0)
+    return np.where(low < high, low, -np.inf), np.where(low < high, high, np.inf)
+
+
 class Naming(NamedTuple):
     """Which way each output stands for."""
 
@@ -70,6 +83,7 @@ class Naming(NamedTuple):
 
         With ``baseline`` the mean of each output is taken from it first.
         """
+        outputs = np.clip(outputs, *usual(outputs))
         level = outputs.mean(axis=0) if baseline else np.zeros(outputs.shape[1])
         size = np.sqrt(np.mean((outputs - level) ** 2, axis=0))
         naming = cls(level, np.where(size > 0, size, 1.0), np.zeros(0, dtype=int), signed)
@@ -90,6 +104,8 @@ class Naming(NamedTuple):
 class ReadOut(NamedTuple):
     """Ridge regression of the motion on outputs."""
 
+    usual: tuple[np.ndarray, np.ndarray]
+    """Least and largest of each output that is taken as it is, shape (n_outputs,) each."""
     mean: np.ndarray
     weights: np.ndarray
     """Shape (n_outputs, p)."""
@@ -98,17 +114,19 @@ class ReadOut(NamedTuple):
     @classmethod
     def of(cls, outputs: np.ndarray, motion: np.ndarray) -> ReadOut:
         """Fit it to outputs, shape (n_pairs, n_outputs), and motions, shape (n_pairs, p)."""
+        limits = usual(outputs)
+        outputs = np.clip(outputs, *limits)
         mean, constant = outputs.mean(axis=0), motion.mean(axis=0)
         scale = outputs.std(axis=0)
         scale = np.where(scale > 0, scale, 1.0)
         z = (outputs - mean) / scale
         moment = z.T @ z / len(z) + RIDGE * np.eye(z.shape[1])
         weights = np.linalg.solve(moment, z.T @ (motion - constant) / len(z))
-        return cls(mean, weights / scale[:, None], constant)
+        return cls(limits, mean, weights / scale[:, None], constant)
 
     def __call__(self, outputs: np.ndarray) -> np.ndarray:
         """Return the motion read out, shape (n_pairs, p)."""
-        return (outputs - self.mean) @ self.weights + self.constant
+        return (np.clip(outputs, *self.usual) - self.mean) @ self.weights + self.constant
 
 
 def recalled(names: np.ndarray, way: np.ndarray, n_ways: int) -> int:
