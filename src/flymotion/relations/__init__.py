@@ -1,5 +1,6 @@
 """Learners of pairs of frames that chi is not enough for: what others proposed, as their authors would want it."""
 
 from flymotion.relations.pair_learner import PairLearner
+from flymotion.relations.slowness import SlowFeatures
 
-__all__ = ["PairLearner"]
+__all__ = ["PairLearner", "SlowFeatures"]
