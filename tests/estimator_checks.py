@@ -235,6 +235,13 @@ OTHER = {
     "eye": (3, 2),
     "level": 0.2,
     "kind": "gaussian",
+    "decay": 0.3,
+    "ordered": True,
+    "amnesic": 4.0,
+    "block_size": 7,
+    "b0": 1.0,
+    "gamma": 1.5,
+    "tau": 0.4,
 }
 """Other values of all parameters that an estimator may have; a new one has to be added here, or is a KeyError."""
 

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.decomposition import IncrementalPCA
 
 from flymotion.claims.running import in_turn
 from flymotion.contest import ARENAS, LEARNERS, compete, competing, learners, score_sheet
@@ -13,7 +12,7 @@ from flymotion.contest.competing import FILES, Config, Unfinished, work
 from flymotion.contest.learners import ALL, Entry, entry, n_outputs
 from flymotion.contest.rivals_page import rivals_page
 from flymotion.contest.scoring import Naming, ReadOut, captured, correlation, matched, odd_parts, recalled
-from flymotion.contest.simple_learners import Answering, InBatches
+from flymotion.contest.simple_learners import Answering
 from flymotion.contest.trials import MEASURES, TIMES, trial
 from flymotion.generators.analytic import cosine
 from flymotion.plots.canvas import new_figure
@@ -185,14 +184,6 @@ def test_a_learner_may_answer_by_another_name(make_products):
     pca.learner.loadings = pca.learner.generators_[0]
     np.testing.assert_array_equal(pca.transform(chi)[:, 0], pca.learner.transform(chi)[:, 0])
     np.testing.assert_array_equal(pca.generators_, pca.learner.generators_[:1])
-
-
-def test_batches_are_those_of_scikit_learn(make_products):
-    chi = make_products(n_samples=600)
-    ours = InBatches(IncrementalPCA(2)).fit(chi)
-    theirs = IncrementalPCA(2).partial_fit(chi.dense()[:256]).partial_fit(chi.dense()[256:])
-    np.testing.assert_array_equal(ours.generators_.reshape(2, -1), theirs.components_)
-    np.testing.assert_allclose(ours.transform(chi), theirs.transform(chi.dense()), rtol=1e-10)
 
 
 # -- all in all ------------------------------------------------------------------------------------------------------

@@ -14,10 +14,19 @@ import numpy as np
 
 from flymotion.claims.nulls import NULLS, labelled_means, random_filters, start_alone
 from flymotion.contest.arenas import Course
-from flymotion.contest.simple_learners import GivenFilters, InBatches, OfCentres
+from flymotion.contest.simple_learners import GivenFilters, OfCentres
+from flymotion.relations import SlowFeatures
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductKMeans,
+    OuterProductPCA,
+    WrittenOut,
+)
 from flymotion.world.motions import Motion
 
 __all__ = ["ALL", "LEARNERS", "Entry", "entry", "n_outputs"]
@@ -103,19 +112,20 @@ def _generators(course: Course) -> np.ndarray:
     return course.analytic
 
 
-def _incremental_pca(n: int, seed: int) -> InBatches:
+def _incremental_pca(n: int, seed: int, *, both_signs: bool) -> WrittenOut:
     from sklearn.decomposition import IncrementalPCA
 
-    return InBatches(IncrementalPCA(n))
+    return WrittenOut(IncrementalPCA(n), both_signs=both_signs)
 
 
 def _mini_batch_kmeans(n: int, seed: int) -> OfCentres:
     from sklearn.cluster import MiniBatchKMeans
 
-    return OfCentres(InBatches(MiniBatchKMeans(n, n_init=10, random_state=seed), n_passes=3))
+    return OfCentres(WrittenOut(MiniBatchKMeans(n, n_init=10, random_state=seed), batch_size=256))
 
 
 OURS = "its own input and its unit's output, over a running sum of that output squared; lateral: both units' outputs"
+OJA = "its input, and the outputs of all units with their weights from the same input"
 
 LEARNERS: dict[str, Entry] = {
     "nsm": Entry(
@@ -144,9 +154,44 @@ LEARNERS: dict[str, Entry] = {
         False,
         "which centre is nearest, of all samples in one batch; the best of ten starts",
     ),
+    "fast-similarity-matching": Entry(
+        lambda n, seed: FastSimilarityMatching(n, n_passes=2, random_state=seed),
+        "Giovannucci, Minden, Pehlevan & Chklovskii, IEEE Big Data 2018",
+        True,
+        "as sm's, in the form with M (Eqs. 5-6); the inverse of M that is kept instead is for the computer",
+        signed=True,
+    ),
+    "oja": Entry(
+        lambda n, seed: OjaSubspace(n, n_passes=2, random_state=seed),
+        "Oja, J. Math. Biol. 1982; Neural Networks 1992",
+        False,
+        f"{OJA} (Eq. 2); of one unit its own output alone",
+        signed=True,
+    ),
+    "ccipca": Entry(
+        lambda n, seed: CCIPCA(n, n_passes=2),
+        "Weng, Zhang & Hwang, IEEE Trans. PAMI 2003",
+        False,
+        "its input less what earlier units explain of it, its unit's output, and the length of its unit's weights",
+        signed=True,
+    ),
+    "adaoja": Entry(
+        lambda n, seed: AdaOja(n, n_passes=2, random_state=seed),
+        "Henriksen & Ward, arXiv:1905.12115, 2019",
+        False,
+        "a block's sum, its norm over all inputs, and a QR decomposition of all units' weights",
+        signed=True,
+    ),
     "incremental-pca": Entry(
-        _incremental_pca,
-        "Ross, Lim, Lin & Yang, IJCV 2008, as scikit-learn has it, which takes the mean of chi off without a word",
+        partial(_incremental_pca, both_signs=True),
+        "Ross, Lim, Lin & Yang, IJCV 2008, as scikit-learn has it; each sample with its negative, so uncentred",
+        False,
+        "a singular value decomposition of all components and the batch",
+        signed=True,
+    ),
+    "incremental-pca-centred": Entry(
+        partial(_incremental_pca, both_signs=False),
+        "the same as a user would call it: it takes the mean of chi away without a word",
         False,
         "a singular value decomposition of all components and the batch",
         signed=True,
@@ -156,6 +201,14 @@ LEARNERS: dict[str, Entry] = {
         "Sculley, WWW 2010, as scikit-learn has it",
         False,
         "its input, and which centre is nearest; samples to start from, and to replace starved centres by",
+    ),
+    "slow-features": Entry(
+        lambda n, seed: SlowFeatures(n),
+        "Wiskott & Sejnowski, Neural Computation 2002; of frames: pairs of pairs need a movie (Berkes & Wiskott 2005)",
+        False,
+        "covariances of all products of pixels, and of their changes, in one batch",
+        feature=None,
+        baseline=True,
     ),
     "random": Entry(
         lambda n, seed: GivenFilters(partial(_random, n, seed)), f"null: {NULLS['random']}", True, "nothing", null=True
@@ -187,6 +240,9 @@ LEARNERS: dict[str, Entry] = {
 }
 """Learners by the names that ``flymotion rivals`` knows them by, nulls last."""
 
-ALL = (*(name for name, each in LEARNERS.items() if not each.null), "nsm:change", "sm:change")
+OTHERWISE = ("nsm:change", "sm:change", "nsm:antisymmetric", "sm:antisymmetric", "kmeans:antisymmetric")
+"""Learners that are also given another feature: the paper's own (Eq. 11), and Bethge's (Eq. 24)."""
+
+ALL = (*(name for name, each in LEARNERS.items() if not each.null), *OTHERWISE)
 ALL += tuple(name for name, each in LEARNERS.items() if each.null)
-"""What the contest is of, unless told otherwise: the paper's networks with its own feature, too."""
+"""What the contest is of, unless told otherwise."""
