@@ -242,10 +242,16 @@ OTHER = {
     "b0": 1.0,
     "gamma": 1.5,
     "tau": 0.4,
+    "solver": "alternating",
+    "feature": "midpoint",
+    "nonnegative": True,
+    "ridge": 0.2,
+    "sparsity": 0.1,
+    "tol": 1e-3,
 }
 """Other values of all parameters that an estimator may have; a new one has to be added here, or is a KeyError."""
 
-LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye"}
+LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye", "feature", "nonnegative"}
 """Parameters that make part of what is learned: to change them afterwards is an error, until the next fit."""
 
 

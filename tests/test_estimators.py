@@ -24,7 +24,7 @@ from flymotion.photoreceptors import (
     ZCAWhitening,
 )
 from flymotion.photoreceptors.stage import EarlyVision
-from flymotion.relations import PairLearner
+from flymotion.relations import OperatorReconstruction, PairLearner
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
 from flymotion.similarity.rivals import (
@@ -55,6 +55,10 @@ STREAMED = [
     FastSimilarityMatching(3, random_state=0),
 ]
 OF_VECTORS = [ReconstructionNetwork(3, random_state=0), ReconstructionNetwork(3, init=FILTERS, learning_rate=0.1)]
+OF_PAIRS = [
+    OperatorReconstruction(3, ridge=0.1, n_init=2, tol=1e-3, random_state=0),
+    OperatorReconstruction(3, solver="gradient", sparsity=0.1, n_init=2, random_state=0),
+]
 
 POOLED = DivisiveNormalization(pool=1.5, eye=(2, 3))
 RELATIVE = [WeberContrast(), LogIntensity(), ZCAWhitening(), ContrastNormalization()]
@@ -140,6 +144,7 @@ def maker(make_samples, make_frame_pairs):
         *cases([checks.attributes_have_the_shapes_of_the_docstring], OF_ANY, SAMPLES),
         *cases(LIKE_ALL, OF_VECTORS, VECTORS),
         *cases([checks.layout_and_container_do_not_matter], OF_ANY, VECTORS),
+        *cases(checks.ANY, OF_PAIRS, PAIRS),
         *cases(checks.ANY, STAGES, FRAMES + PAIRS),
         *cases([*checks.PLAIN, checks.layout_and_container_do_not_matter], STAGES, FRAMES),
         *cases([checks.float32_stays_float32], STAGES, FRAMES + PAIRS),

@@ -15,7 +15,7 @@ import numpy as np
 from flymotion.claims.nulls import NULLS, labelled_means, random_filters, start_alone
 from flymotion.contest.arenas import Course
 from flymotion.contest.simple_learners import GivenFilters, OfCentres
-from flymotion.relations import SlowFeatures
+from flymotion.relations import OperatorReconstruction, SlowFeatures
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import (
@@ -153,6 +153,37 @@ LEARNERS: dict[str, Entry] = {
         "Eq. 27 (Suppl. B); Lloyd, IEEE Trans. Inf. Theory 1982; Arthur & Vassilvitskii, SODA 2007",
         False,
         "which centre is nearest, of all samples in one batch; the best of ten starts",
+    ),
+    "reconstruction": Entry(
+        lambda n, seed: OperatorReconstruction(n, feature="midpoint", random_state=seed),
+        "Rao & Ruderman, NIPS 1998 (Eqs. 8-10), by closed forms; of the midpoint feature, the best of ten starts",
+        False,
+        "all pairs in one batch, and all units' magnitudes",
+        feature=None,
+        signed=True,
+    ),
+    "reconstruction-change": Entry(
+        lambda n, seed: OperatorReconstruction(n, random_state=seed),
+        "the same of the paper's own feature (Eq. 9)",
+        False,
+        "all pairs in one batch, and all units' magnitudes",
+        feature=None,
+        signed=True,
+    ),
+    "reconstruction-online": Entry(
+        lambda n, seed: OperatorReconstruction(n, solver="gradient", feature="midpoint", random_state=seed),
+        "Rao & Ruderman, NIPS 1998 (Eqs. 8-10), the online rule; of the midpoint feature, the best of ten starts",
+        False,
+        "its input, its unit's magnitude, and what all units' operators together leave of the change",
+        feature=None,
+        signed=True,
+    ),
+    "reconstruction-nonnegative": Entry(
+        lambda n, seed: OperatorReconstruction(n, feature="midpoint", nonnegative=True, n_init=2, random_state=seed),
+        "the same with magnitudes that are not negative, by closed forms; what nonnegativity alone brings",
+        False,
+        "all pairs in one batch, and all units' magnitudes",
+        feature=None,
     ),
     "fast-similarity-matching": Entry(
         lambda n, seed: FastSimilarityMatching(n, n_passes=2, random_state=seed),
