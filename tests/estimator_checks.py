@@ -46,9 +46,11 @@ def mapped(samples, function):
 
 
 def learned(estimator):
-    """Return all numbers that an estimator has to show, by name."""
+    """Return all numbers that an estimator has to show, by name; those of a named tuple by its fields."""
     names = [name for name in dir(estimator) if name.endswith("_") and not name.startswith("_")]
-    values = {name: np.array(getattr(estimator, name)) for name in names if hasattr(estimator, name)}
+    shown = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    parts = {name: value._asdict() if hasattr(value, "_asdict") else {"": value} for name, value in shown.items()}
+    values = {name + field: np.array(part) for name, some in parts.items() for field, part in some.items()}
     return {name: value for name, value in values.items() if value.dtype.kind in "biuf"}
 
 
@@ -56,7 +58,7 @@ def assert_same(found, expected, *, rtol=0.0, atol=0.0):
     """Compare what was learned; atol is relative to the largest number of each attribute."""
     assert found.keys() == expected.keys()
     for name, value in expected.items():
-        largest = np.abs(value.astype(float)).max(initial=0)
+        largest = np.abs(value.astype(float)).max(initial=0, where=np.isfinite(value))
         assert_allclose(found[name], value, rtol=rtol, atol=atol * largest, err_msg=name)
 
 

@@ -262,3 +262,16 @@ def test_what_it_is_of_may_not_change_after_learning():
     learner = SlowFeatures().fit(pair_up(correlated(60, 2)))
     with pytest.raises(ValueError, match="of is 'pairs', but this SlowFeatures has learned with 'frames'"):
         learner.set_params(of="pairs").transform(pair_up(correlated(60, 2)))
+
+
+@pytest.mark.parametrize("of, d", [("frames", 3), ("pairs", 6)])
+def test_what_is_learned_has_the_shapes_of_the_docstring(of, d):
+    learner = SlowFeatures(4, of=of).fit(pair_up(correlated(60, 3)))
+    shapes = {
+        "slowness_": (4,),
+        "mean_": (d,),
+        "offsets_": (4,),
+        "linear_forms_": (4, d),
+        "quadratic_forms_": (4, d, d),
+    }
+    assert {name: getattr(learner, name).shape for name in shapes} == shapes
