@@ -15,7 +15,7 @@ import numpy as np
 from flymotion.claims.nulls import NULLS, labelled_means, random_filters, start_alone
 from flymotion.contest.arenas import Course
 from flymotion.contest.simple_learners import GivenFilters, OfCentres
-from flymotion.relations import OperatorReconstruction, SlowFeatures
+from flymotion.relations import AdditiveUnits, DiagonalSums, GatedBoltzmann, OperatorReconstruction, SlowFeatures
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import (
@@ -183,6 +183,39 @@ LEARNERS: dict[str, Entry] = {
         "the same with magnitudes that are not negative, by closed forms; what nonnegativity alone brings",
         False,
         "all pairs in one batch, and all units' magnitudes",
+        feature=None,
+    ),
+    "gated": Entry(
+        lambda n, seed: GatedBoltzmann(n, n_factors=20, onto="change", random_state=seed),
+        "Memisevic & Hinton, Neural Computation 2010, of as many units as others have, onto the change",
+        False,
+        "its input, the other two sums of its factor, and all again as the machine makes them up",
+        feature=None,
+        baseline=True,
+    ),
+    "gated-of-20": Entry(
+        lambda n, seed: GatedBoltzmann(20, n_factors=60, random_state=seed),
+        "the same of 20 units and 60 factors, onto the next frame, as its authors have it",
+        False,
+        "its input, the other two sums of its factor, and all again as the machine makes them up",
+        feature=None,
+        baseline=True,
+        onto_next=True,
+    ),
+    "diagonal-sums": Entry(
+        lambda n, seed: DiagonalSums(),
+        "Memisevic, ICCV 2011, as Sec. 2.2 has it: a unit a displacement, not learned",
+        True,
+        "nothing: wired to pixels that are its displacement apart",
+        feature=None,
+        baseline=True,
+        onto_next=True,
+    ),
+    "additive": Entry(
+        lambda n, seed: AdditiveUnits(n, threshold=1.0),
+        "control: Sec. 2.2's OR, principal components of both frames end to end, over a threshold of one deviation",
+        False,
+        f"{OJA} (Eq. 2)",
         feature=None,
     ),
     "fast-similarity-matching": Entry(
