@@ -212,8 +212,8 @@ LEARNERS: dict[str, Entry] = {
         onto_next=True,
     ),
     "additive": Entry(
-        lambda n, seed: AdditiveUnits(n, threshold=1.0),
-        "control: Sec. 2.2's OR, principal components of both frames end to end, over a threshold of one deviation",
+        lambda n, seed: AdditiveUnits(n),
+        "control: units that add, Sec. 2.2; principal components of both frames end to end",
         False,
         f"{OJA} (Eq. 2)",
         feature=None,
