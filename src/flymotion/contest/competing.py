@@ -48,7 +48,7 @@ class Config:
 
 
 QUICK: dict[str, Any] = {
-    "n_seeds": 2,
+    "n_seeds": 1,
     "n_pairs": (100, 300, 1_000, 3_000),
     "n_noisy": 3_000,
     "n_new": 2_000,
