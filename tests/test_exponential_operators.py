@@ -48,6 +48,14 @@ def in_pixels(learner, pairs, taught):
     return learner.transform(pairs)[:, 0] * (theta @ taught.motion[:, 0]) / (theta @ theta)
 
 
+def test_float32_finds_the_same_operator(cyclic_pairs):
+    double = cyclic_pairs(1.0, n_pairs=200)
+    single = FramePairs(double.before.astype(np.float32), double.after.astype(np.float32))
+    one, other = (ExponentialOperators().fit(pairs) for pairs in (double, single))
+    assert cosine(one.generators_[0], other.generators_[0]) > 1 - 1e-6
+    assert_allclose(one.transform(double), other.transform(single), atol=1e-3 * np.abs(one.transform(double)).max())
+
+
 # Exponentials and their slopes
 
 
