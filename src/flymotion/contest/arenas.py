@@ -60,6 +60,8 @@ class Course(NamedTuple):
 
     eye: Eye
     motion: Motion
+    Z: np.ndarray
+    """Whitening, shape (n, n)."""
     analytic: np.ndarray
     """Generators of the motion's p parameters, on whitened frames, shape (p, n, n)."""
     pairs: FramePairs
@@ -102,7 +104,7 @@ def course(name: str, n_pairs: int, n_new: int, snr: float | None, seed: int) ->
     vision.fit(drawn[0])
     theory = arena.theory(whitening=whitening.matrix_, regularization=arena.ridge + share)
     seen: list[Any] = [None if each is None else vision.transform(each).flat() for each in drawn]
-    return Course(theory.eye, theory.motion, theory.generators().operators, *seen)
+    return Course(theory.eye, theory.motion, whitening.matrix_, theory.generators().operators, *seen)
 
 
 # -- lines -----------------------------------------------------------------------------------------------------------

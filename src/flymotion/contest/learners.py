@@ -14,8 +14,16 @@ import numpy as np
 
 from flymotion.claims.nulls import NULLS, labelled_means, random_filters, start_alone
 from flymotion.contest.arenas import Course
-from flymotion.contest.simple_learners import GivenFilters, OfCentres
-from flymotion.relations import AdditiveUnits, DiagonalSums, GatedBoltzmann, OperatorReconstruction, SlowFeatures
+from flymotion.contest.simple_learners import GivenFilters, OfCentres, OfFirstPairs, OfPlanes
+from flymotion.relations import (
+    AdditiveUnits,
+    DiagonalSums,
+    ExponentialOperators,
+    GatedBoltzmann,
+    IrreducibleRotations,
+    OperatorReconstruction,
+    SlowFeatures,
+)
 from flymotion.similarity.features import check_feature
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import (
@@ -112,6 +120,14 @@ def _generators(course: Course) -> np.ndarray:
     return course.analytic
 
 
+def _whitening(course: Course) -> np.ndarray:
+    return course.Z
+
+
+def _exponential(n: int, seed: int) -> OfFirstPairs:
+    return OfFirstPairs(ExponentialOperators(n, n_starts=9, tol=1e-3, max_iter=10), 4_000 if n == 1 else 1_000)
+
+
 def _incremental_pca(n: int, seed: int, *, both_signs: bool) -> WrittenOut:
     from sklearn.decomposition import IncrementalPCA
 
@@ -171,22 +187,59 @@ LEARNERS: dict[str, Entry] = {
         signed=True,
     ),
     "reconstruction-online": Entry(
-        lambda n, seed: OperatorReconstruction(n, solver="gradient", feature="midpoint", random_state=seed),
-        "Rao & Ruderman, NIPS 1998 (Eqs. 8-10), the online rule; of the midpoint feature, the best of ten starts",
+        lambda n, seed: OperatorReconstruction(
+            n,
+            solver="gradient",
+            feature="midpoint",
+            nonnegative=True,
+            ridge=0.1,
+            n_init=3,
+            n_passes=5,
+            learning_rate=0.03,
+            random_state=seed,
+        ),
+        "Rao & Ruderman, NIPS 1998 (Eqs. 8-10), the online rule, magnitudes not negative, with a ridge; of 3 starts",
         False,
         "its input, its unit's magnitude, and what all units' operators together leave of the change",
         feature=None,
-        signed=True,
     ),
     "reconstruction-nonnegative": Entry(
-        lambda n, seed: OperatorReconstruction(n, feature="midpoint", nonnegative=True, n_init=2, random_state=seed),
-        "the same with magnitudes that are not negative, by closed forms; what nonnegativity alone brings",
+        lambda n, seed: OperatorReconstruction(
+            n, feature="midpoint", nonnegative=True, ridge=0.1, n_init=2, tol=1e-4, max_iter=60, random_state=seed
+        ),
+        "by closed forms, with magnitudes that are not negative, and a ridge (C25); the better of two starts",
         False,
         "all pairs in one batch, and all units' magnitudes",
         feature=None,
     ),
+    "exponential": Entry(
+        _exponential,
+        "Miao & Rao, Neural Computation 2007; of the first 4,000 pairs, or with two operators 1,000",
+        False,
+        "what all operators leave unexplained, moved back by parts of each pair's motion, in one batch",
+        feature=None,
+        signed=True,
+    ),
+    "rotations": Entry(
+        lambda n, seed: OfPlanes(IrreducibleRotations()),
+        "worked out from Genkin, Lipshutz, Golkar, Tesileanu & Chklovskii, NeurIPS 2022, of one layer; raw frames",
+        False,
+        "the component alone as sm's, of Eq. 24; least squares and rates all pairs in one batch",
+        feature=None,
+        signed=True,
+        told=_whitening,
+    ),
+    "rotations-differences": Entry(
+        lambda n, seed: OfPlanes(IrreducibleRotations(method="differences")),
+        "the same of two layers, from principal components of differences",
+        False,
+        "the components alone as sm's, of differences, then of Eq. 24; least squares and rates all pairs in one batch",
+        feature=None,
+        signed=True,
+        told=_whitening,
+    ),
     "gated": Entry(
-        lambda n, seed: GatedBoltzmann(n, n_factors=20, onto="change", random_state=seed),
+        lambda n, seed: GatedBoltzmann(n, n_factors=60, onto="change", random_state=seed),
         "Memisevic & Hinton, Neural Computation 2010, of as many units as others have, onto the change",
         False,
         "its input, the other two sums of its factor, and all again as the machine makes them up",

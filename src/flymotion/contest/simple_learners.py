@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from flymotion.claims.lessons import of_norm_1
+from flymotion.frames import FramePairs
+from flymotion.relations import IrreducibleRotations, PairLearner
 from flymotion.similarity.features import OuterProducts
 
-__all__ = ["Answering", "GivenFilters", "OfCentres"]
+__all__ = ["GivenFilters", "OfCentres", "OfFirstPairs", "OfPlanes"]
 
 
 class GivenFilters:
@@ -64,35 +66,62 @@ class OfCentres:
         return X.project(of_norm_1(self.generators_))
 
 
-class Answering:
-    """A learner whose answer, and whose operators, are others than ``transform`` and ``generators_`` give.
+class OfFirstPairs:
+    """A learner that takes no more than its first pairs, as more would take it minutes.
 
     Parameters
     ----------
-    learner : estimator
+    learner : PairLearner
         What learns.
-    answer : str
-        Name of the method that answers samples, one row, or number, a sample.
-    filters : str, optional
-        Name of the attribute that holds operators, shape (n, n) or (K, n, n).
+    most : int
+        Pairs that it learns from at most.
     """
 
-    def __init__(self, learner: Any, answer: str = "transform", filters: str = "generators_") -> None:
+    def __init__(self, learner: PairLearner, most: int) -> None:
         self.learner = learner
-        self.answer = answer
-        self.filters = filters
+        self.most = most
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn."""
-        self.learner.fit(X)
+    def fit(self, X: FramePairs, y: Any = None) -> Self:
+        """Learn from the first pairs."""
+        self.learner.fit(X[: self.most])
         return self
 
     @property
     def generators_(self) -> np.ndarray:
-        """The operators, shape (K, n, n)."""
-        filters = getattr(self.learner, self.filters)
-        return filters.reshape(-1, *filters.shape[-2:])
+        """The operators, shape (n_outputs, n, n)."""
+        return self.learner.generators_
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the answers, shape (n_samples, n_outputs)."""
-        return np.asarray(getattr(self.learner, self.answer)(X)).reshape(len(X), -1)
+    def transform(self, X: FramePairs) -> np.ndarray:
+        """Return the outputs, shape (n_pairs, n_outputs)."""
+        return self.learner.transform(X)
+
+
+class OfPlanes:
+    """Planes that motion turns, of frames as they are, that is with their whitening undone; all planes are one output.
+
+    Parameters
+    ----------
+    learner : IrreducibleRotations
+        What learns.
+    """
+
+    def __init__(self, learner: IrreducibleRotations) -> None:
+        self.learner = learner
+
+    def fit(self, X: FramePairs, Z: np.ndarray) -> Self:
+        """Learn from whitened pairs, whose whitening Z, shape (n, n), is undone."""
+        self.Z = Z
+        self.learner.fit(self._raw(X))
+        return self
+
+    def _raw(self, X: FramePairs) -> FramePairs:
+        return X.map(lambda frames: np.linalg.solve(self.Z, frames.T).T)
+
+    @property
+    def generators_(self) -> np.ndarray:
+        """The operator of all planes, on whitened frames, shape (1, n, n)."""
+        return (self.Z @ self.learner.generator_ @ np.linalg.inv(self.Z))[None]
+
+    def transform(self, X: FramePairs) -> np.ndarray:
+        """Return the velocity that all planes tell together, shape (n_pairs, 1)."""
+        return self.learner.velocity(self._raw(X))[:, None]

@@ -146,7 +146,8 @@ def _on_line(config: Config, name: str, seed: int) -> Given:
 
 def _in_plane(config: Config, motion: str, seed: int) -> Given:
     plane = PLANES[f"{motion}_exponential_wide"]._replace(n_pairs=config.n_pairs_grid)
-    pairs, new = plane.pairs(config.n_pairs_grid, [seed, 25]), plane.pairs(config.n_test, [seed, 26])
+    pairs = plane.pairs(config.n_pairs_grid, np.random.default_rng([seed, 25]))
+    new = plane.pairs(config.n_test, np.random.default_rng([seed, 26]))
     vision = early_vision().fit(pairs)
     seen, unseen = vision.transform(pairs), vision.transform(new)
     ways, chi = MOTIONS[motion].ways, outer_products(seen, "change")

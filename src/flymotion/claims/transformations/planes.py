@@ -57,10 +57,6 @@ class Plane(NamedTuple):
     n_pairs: int = 12_000
     """Pairs to learn from."""
 
-    def pairs(self, n_pairs: int, seed: Sequence[int]) -> FramePairs:
-        """Draw pairs, as the eye sees them."""
-        return _drawn(self, n_pairs, np.random.default_rng(seed))
-
     def lessons(self, n_test: int, seed: int, features: Sequence[str]) -> dict[str, Labelled]:
         """Draw pairs to learn from, and new ones, and whiten them; one lesson a feature."""
         rng = np.random.default_rng([seed, 0])
