@@ -38,7 +38,7 @@ TESTS = {
     "similarity/features": ["features", "similarity", "estimators"],
     "similarity/initialisation": ["initialisation", "similarity"],
     "similarity/optima": ["offline"],
-    "similarity/rivals": ["rivals", "estimators"],
+    "similarity/rivals": ["rivals", "streaming_rivals", "estimators"],
     "similarity/samples": ["rivals", "estimators", "similarity"],
     "similarity/threads": ["threads"],
     "generators/": ["theory", "motions", "generators", "operators", "flows"],

@@ -46,9 +46,11 @@ def mapped(samples, function):
 
 
 def learned(estimator):
-    """Return all numbers that an estimator has to show, by name."""
+    """Return all numbers that an estimator has to show, by name; those of a named tuple by its fields."""
     names = [name for name in dir(estimator) if name.endswith("_") and not name.startswith("_")]
-    values = {name: np.array(getattr(estimator, name)) for name in names if hasattr(estimator, name)}
+    shown = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    parts = {name: value._asdict() if hasattr(value, "_asdict") else {"": value} for name, value in shown.items()}
+    values = {name + field: np.array(part) for name, some in parts.items() for field, part in some.items()}
     return {name: value for name, value in values.items() if value.dtype.kind in "biuf"}
 
 
@@ -56,7 +58,7 @@ def assert_same(found, expected, *, rtol=0.0, atol=0.0):
     """Compare what was learned; atol is relative to the largest number of each attribute."""
     assert found.keys() == expected.keys()
     for name, value in expected.items():
-        largest = np.abs(value.astype(float)).max(initial=0)
+        largest = np.abs(value.astype(float)).max(initial=0, where=np.isfinite(value))
         assert_allclose(found[name], value, rtol=rtol, atol=atol * largest, err_msg=name)
 
 
@@ -226,6 +228,7 @@ OTHER = {
     "init_strength": 2.0,
     "max_sweeps": 50,
     "n_init": 1,
+    "n_starts": 5,
     "max_iter": 5,
     "random_state": 1,
     "half_saturation": 0.7,
@@ -235,10 +238,23 @@ OTHER = {
     "eye": (3, 2),
     "level": 0.2,
     "kind": "gaussian",
+    "decay": 0.3,
+    "ordered": True,
+    "amnesic": 4.0,
+    "block_size": 7,
+    "b0": 1.0,
+    "gamma": 1.5,
+    "tau": 0.4,
+    "solver": "alternating",
+    "feature": "midpoint",
+    "nonnegative": True,
+    "ridge": 0.2,
+    "sparsity": 0.1,
+    "tol": 1e-3,
 }
 """Other values of all parameters that an estimator may have; a new one has to be added here, or is a KeyError."""
 
-LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye"}
+LEARNED_WITH = {"n_components", "n_clusters", "regularization", "floor", "pool", "eye", "feature", "nonnegative"}
 """Parameters that make part of what is learned: to change them afterwards is an error, until the next fit."""
 
 

@@ -24,7 +24,15 @@ from flymotion import (
     ZCAWhitening,
     pair_up,
 )
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductKMeans,
+    OuterProductPCA,
+    ReconstructionNetwork,
+)
 
 __all__ = ["GOING_ON", "MODELS", "answers", "frames", "go_on", "plain", "street", "video"]
 
@@ -108,6 +116,11 @@ GOING_ON = {
     "NSM of silence": lambda: network(NSM, np.zeros((3, 4))),
     "SM of vectors warming up": lambda: network(SM, frames(10).astype(np.float32)),
     "SM of vectors": lambda: network(SM, np.asfortranarray(frames(40)), init=np.eye(2, 5)),
+    "Oja": lambda: OjaSubspace(2, random_state=0).fit(products()),
+    "Sanger on vectors": lambda: OjaSubspace(2, ordered=True, init=np.eye(2, 5)).fit(frames(40)),
+    "CCIPCA": lambda: CCIPCA(2).fit(products()),
+    "AdaOja amid a block": lambda: AdaOja(2, block_size=32, random_state=0).fit(products()),
+    "fast matching on vectors": lambda: FastSimilarityMatching(2, random_state=0).fit(frames(40).astype(np.float32)),
     "reconstruction of vectors": lambda: ReconstructionNetwork(2, init=np.eye(2, 5)).fit(frames(40)),
 }
 """Models that learning goes on from."""

@@ -132,7 +132,7 @@ def test_the_diagonal_of_the_largest_sum_is_the_shift():
     before = scene[:, 10:30]
     after = np.stack([row[10 - s : 30 - s] for row, s in zip(scene, shifts, strict=True)])
     literal = [[np.trace(np.outer(x, y), offset=d) for d in range(-19, 20)] for x, y in zip(before, after, strict=True)]
-    named = one_or_many.diagonal_sums(FramePairs(before, after))
+    named = one_or_many._diagonals(FramePairs(before, after))
     np.testing.assert_array_equal(named, np.argmax(literal, axis=1) - 19)
     assert np.mean(named == shifts) > 0.95
 

@@ -14,6 +14,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
+from sklearn.decomposition import IncrementalPCA
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
@@ -34,7 +35,17 @@ from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff,
 from flymotion.similarity import dendrites, initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.literal import RateNetwork
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductKMeans,
+    OuterProductPCA,
+    ReconstructionNetwork,
+    WrittenOut,
+)
+from flymotion.similarity.rivals.stream_learner import factors_of, orthonormal_rows
 from flymotion.similarity.vectors import Vectors, signed
 from flymotion.stimuli import Cosine, Drift, Lives, RandomBars, Stepped, Table, Track, Turning, Window, plaid
 from flymotion.stimuli.paths import across
@@ -184,6 +195,16 @@ def network(kind=SimilarityMatching):
 @cache
 def reconstruction():
     return ReconstructionNetwork(2, random_state=0).fit(vectors().x)
+
+
+@cache
+def written_out():
+    return WrittenOut(IncrementalPCA(2), both_signs=True).fit(products())
+
+
+@cache
+def fast_matching():
+    return FastSimilarityMatching(2, random_state=0).fit(products())
 
 
 @cache
@@ -422,6 +443,24 @@ CALLS = {
         lambda: OuterProductKMeans(5, random_state=0).fit(products()).generators_,
         {"n_clusters": 5, "n_u": 4, "n_v": 3},
     ),
+    "StreamLearner.transform": (
+        lambda: CCIPCA(2).fit(products()).transform(products()),
+        {"n_samples": 30, "n_components": 2},
+    ),
+    "StreamLearner.components_": (lambda: CCIPCA(2).fit(products()).components_, NETWORK),
+    "StreamLearner.generators_": (lambda: CCIPCA(2).fit(products()).generators_, NETWORK),
+    "CCIPCA.components_": (lambda: CCIPCA(2).fit(products()).components_, NETWORK),
+    "CCIPCA.explained_energy_": (lambda: CCIPCA(2).fit(products()).explained_energy_, NETWORK),
+    "AdaOja.components_": (lambda: AdaOja(2).fit(products()).components_, NETWORK),
+    "OjaSubspace.components_": (lambda: OjaSubspace(2).fit(products()).components_, NETWORK),
+    "FastSimilarityMatching.components_": (lambda: fast_matching().components_, NETWORK),
+    "FastSimilarityMatching.explained_energy_": (lambda: fast_matching().explained_energy_, NETWORK),
+    "FastSimilarityMatching.W_": (lambda: fast_matching().W_, NETWORK),
+    "FastSimilarityMatching.M_": (lambda: fast_matching().M_, NETWORK),
+    "factors_of": (lambda: factors_of(products(), 2.0), {"n": 30, "r": 2, "n_u": 4, "n_v": 3}),
+    "WrittenOut.transform": (lambda: written_out().transform(products()), {"n_outputs": 2, **NETWORK}),
+    "WrittenOut.generators_": (lambda: written_out().generators_, {"n_outputs": 2, **NETWORK}),
+    "orthonormal_rows": (lambda: orthonormal_rows(np.ones((2, 3))), {"n_rows": 2, "n": 3}),
     "ReconstructionNetwork.transform": (
         lambda: reconstruction().transform(vectors().x),
         {"n_samples": 30, "n_components": 2},
@@ -557,6 +596,11 @@ ATTRIBUTES = {
     "NonnegativeSimilarityMatching": (lambda: network(NonnegativeSimilarityMatching), {"K": 2, **NETWORK}),
     "OuterProductPCA": (lambda: OuterProductPCA(2).fit(products()), {"K": 2, **NETWORK}),
     "OuterProductKMeans": (lambda: OuterProductKMeans(2, random_state=0).fit(products()), {"K": 2, **NETWORK}),
+    "CCIPCA": (lambda: CCIPCA(2).fit(products()), {"K": 2, **NETWORK}),
+    "AdaOja": (lambda: AdaOja(2).fit(products()), {"K": 2, **NETWORK}),
+    "OjaSubspace": (lambda: OjaSubspace(2).fit(products()), {"K": 2, **NETWORK}),
+    "FastSimilarityMatching": (fast_matching, {"K": 2, **NETWORK}),
+    "WrittenOut": (written_out, {"K": 2, **NETWORK}),
     "ReconstructionNetwork": (reconstruction, {"K": 2, "n_features": 12}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),

@@ -24,9 +24,20 @@ from flymotion.photoreceptors import (
     ZCAWhitening,
 )
 from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.relations import PairLearner
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductKMeans,
+    OuterProductPCA,
+    ReconstructionNetwork,
+    WrittenOut,
+)
+from flymotion.similarity.rivals.stream_learner import StreamLearner
 
 FILTERS = np.random.default_rng(5).standard_normal((3, 12))
 NETWORKS = [
@@ -36,6 +47,13 @@ NETWORKS = [
     NonnegativeSimilarityMatching(3, init=FILTERS),
 ]
 RIVALS = [OuterProductPCA(3), OuterProductKMeans(3, n_init=2, random_state=0)]
+STREAMED = [
+    OjaSubspace(3, random_state=0),
+    OjaSubspace(3, init=FILTERS, ordered=True, decay=0.5),
+    CCIPCA(3),
+    AdaOja(3, block_size=64, random_state=0),
+    FastSimilarityMatching(3, random_state=0),
+]
 OF_VECTORS = [ReconstructionNetwork(3, random_state=0), ReconstructionNetwork(3, init=FILTERS, learning_rate=0.1)]
 
 POOLED = DivisiveNormalization(pool=1.5, eye=(2, 3))
@@ -45,13 +63,15 @@ SURE = [*PIXEL_BY_PIXEL, OnOff()]
 STAGES = [*SURE, SensorNoise(0.3, random_state=5), SensorNoise(0.3, "photon", random_state=5)]
 SINGLE_FRAMES = [stage for stage in SURE if not isinstance(stage, ContrastNormalization)]
 
-EVERY = [*NETWORKS, *RIVALS, *OF_VECTORS, *STAGES]
+OF_ANY = [*NETWORKS, *RIVALS, *STREAMED]
+EVERY = [*NETWORKS, *RIVALS, *STREAMED, *OF_VECTORS, *STAGES]
 OF_FORGETTING = checks.forgetting_counts_from_when_it_was_set
 LIKE_ALL = [
     checks.float32_stays_float32,
     checks.attributes_have_the_shapes_of_the_docstring,
     checks.layout_and_container_do_not_matter,
 ]
+OF_STREAMS = [check for check in checks.STREAM if check is not OF_FORGETTING]
 FROM_FILES = checks.read_only_maps_of_files_do_for_samples_and_for_what_was_learned
 
 VECTORS, PRODUCTS, SAMPLES = ["vectors"], ["rank 1", "rank 2"], ["vectors", "rank 1", "rank 2"]
@@ -105,19 +125,21 @@ def maker(make_samples, make_frame_pairs):
     "check, estimator, kind",
     [
         *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], STREAMED, SAMPLES[:2]),
         *cases([*checks.ANY, *checks.PLAIN, *checks.LEARNING], OF_VECTORS, VECTORS),
-        *cases(checks.PRODUCTS, [*NETWORKS, *RIVALS], PRODUCTS),
+        *cases(checks.PRODUCTS, OF_ANY, PRODUCTS),
         *cases(checks.STREAM, NETWORKS, SAMPLES),
-        *cases([check for check in checks.STREAM if check is not OF_FORGETTING], OF_VECTORS, VECTORS),
-        *cases([checks.samples_of_any_size_leave_it_finite], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases(OF_STREAMS, STREAMED, SAMPLES[:2]),
+        *cases(OF_STREAMS, OF_VECTORS, VECTORS),
+        *cases([checks.samples_of_any_size_leave_it_finite], OF_ANY, SAMPLES),
         *cases([checks.samples_of_any_size_leave_it_finite], OF_VECTORS, VECTORS),
         *cases([checks.samples_of_any_size_leave_it_finite], [*SURE, SensorNoise(0.3, random_state=5)], FRAMES + PAIRS),
-        *cases([checks.a_large_offset_costs_float32_nothing], [*NETWORKS[:3], *RIVALS], SAMPLES),
+        *cases([checks.a_large_offset_costs_float32_nothing], [*NETWORKS[:3], *RIVALS, *STREAMED], SAMPLES),
         *cases([checks.a_large_offset_costs_float32_nothing], OF_VECTORS[:1], VECTORS),
-        *cases([checks.float32_stays_float32], [*NETWORKS, *RIVALS], SAMPLES),
-        *cases([checks.attributes_have_the_shapes_of_the_docstring], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([checks.float32_stays_float32], OF_ANY, SAMPLES),
+        *cases([checks.attributes_have_the_shapes_of_the_docstring], OF_ANY, SAMPLES),
         *cases(LIKE_ALL, OF_VECTORS, VECTORS),
-        *cases([checks.layout_and_container_do_not_matter], [*NETWORKS, *RIVALS], VECTORS),
+        *cases([checks.layout_and_container_do_not_matter], OF_ANY, VECTORS),
         *cases(checks.ANY, STAGES, FRAMES + PAIRS),
         *cases([*checks.PLAIN, checks.layout_and_container_do_not_matter], STAGES, FRAMES),
         *cases([checks.float32_stays_float32], STAGES, FRAMES + PAIRS),
@@ -139,7 +161,7 @@ CHECKED = [
     NonnegativeSimilarityMatching(),
     OuterProductPCA(2),
     OuterProductKMeans(2, n_init=2, random_state=0),
-    ReconstructionNetwork(2),
+    *[OjaSubspace(), CCIPCA(), AdaOja(), FastSimilarityMatching(), ReconstructionNetwork(2)],
     *[*RELATIVE, DivisiveNormalization(), OnOff(), SensorNoise(), SensorNoise(kind="photon")],
 ]
 
@@ -147,10 +169,10 @@ CHECKED = [
 @pytest.mark.parametrize(
     "check, estimator, kind",
     [
-        *cases([FROM_FILES], [*NETWORKS, *RIVALS], SAMPLES),
+        *cases([FROM_FILES], OF_ANY, SAMPLES),
         *cases([FROM_FILES], OF_VECTORS, VECTORS),
         *cases([FROM_FILES], STAGES, FRAMES + PAIRS),
-        *cases([checks.a_read_only_map_of_a_file_learns_on], NETWORKS, SAMPLES),
+        *cases([checks.a_read_only_map_of_a_file_learns_on], [*NETWORKS, *STREAMED], SAMPLES),
         *cases([checks.a_read_only_map_of_a_file_learns_on], OF_VECTORS, VECTORS),
     ],
 )
@@ -166,9 +188,10 @@ def estimators_of_the_package():
 
 
 def test_no_estimator_is_left_out():
-    """What others derive from, and what other files check, is named here."""
-    elsewhere = {EarlyVision, OnlineNetwork, GivenWhitening, MotionLearner}
-    assert estimators_of_the_package() - elsewhere == {type(estimator) for estimator in EVERY}
+    """What others derive from, and what other files check, is named here; of pairs, ``test_pair_learners.py``."""
+    elsewhere = {EarlyVision, OnlineNetwork, StreamLearner, GivenWhitening, MotionLearner, WrittenOut}
+    of_pairs = {each for each in estimators_of_the_package() if issubclass(each, PairLearner)}
+    assert estimators_of_the_package() - elsewhere - of_pairs == {type(estimator) for estimator in EVERY}
 
 
 @pytest.mark.case("B21")

@@ -21,6 +21,7 @@ from flymotion.claims import reproducing
 from flymotion.claims.judging import Known
 from flymotion.claims.rows import above
 from flymotion.cli import main
+from flymotion.contest import competing
 from flymotion.detecting import read_trace
 from flymotion.learner import load
 from flymotion.plots.canvas import new_figure
@@ -33,6 +34,7 @@ ARGUMENTS = {
     "tune": ["hrd", "--experiment", "contrast", "--experiment", "edges"],
     "compare": ["hrd", "barlow-levick"],
     "reproduce": [],
+    "rivals": ["--worlds", "ring,rotation", "--learners", "random"],
 }
 """What is asked of each command that writes into a folder, beside --out."""
 
@@ -96,7 +98,10 @@ def place(tmp_path, monkeypatch, small_groups, characterised):
     for t in range(5):
         Image.fromarray(image[:, t : t + 32]).save(tmp_path / "frames" / f"{t}.png")
     monkeypatch.setattr(tuning, "characterise", lambda detector: characterised)
-    monkeypatch.setattr("flymotion.claims.running.on_cores", lambda n, done=bool: lambda work: worked(work, done))
+    for owner in ("claims.running", "contest.competing"):
+        monkeypatch.setattr(f"flymotion.{owner}.on_cores", lambda n, done=bool: lambda work: worked(work, done))
+    small = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 50, "snrs": ()}
+    monkeypatch.setattr(competing, "QUICK", small)
     handlers = {n: signal.signal(n, signal.default_int_handler) for n in (signal.SIGINT, signal.SIGTERM)}
     yield tmp_path
     for number, handler in handlers.items():
@@ -124,6 +129,7 @@ NAMES = {
     "tune": [f"hrd-{name}.{suffix}" for name in ("contrast", "edges") for suffix in ("nc", "png")],
     "compare": ["compare.csv", "compare.png"],
     "reproduce": ["claims.json", "verdict.md", "figure_C1.png", "figure_C2.png"],
+    "rivals": ["rivals.json", "timings.json", "rivals.md", "rivals.png"],
 }
 """What each writes."""
 
@@ -140,6 +146,7 @@ def no_work(monkeypatch):
     monkeypatch.setattr(tuning, "experiment", fail)
     monkeypatch.setattr(tuning, "characterise", fail)
     monkeypatch.setattr(reproducing, "_run", fail)
+    monkeypatch.setattr(competing, "trial", fail)
 
 
 def is_one_line(status, out, err):
@@ -256,6 +263,7 @@ def test_a_run_that_fails_leaves_the_results_of_earlier_ones(run, command, old, 
         "tune": ["frames/0.png"],
         "compare": ["frames/0.png"],
         "reproduce": ["--video", "no.mp4"],
+        "rivals": ["--worlds", "nowhere"],
     }
     told = run(command, *wrong[command], "--out", "out")
     assert is_one_line(*told), told
@@ -265,6 +273,7 @@ def test_a_run_that_fails_leaves_the_results_of_earlier_ones(run, command, old, 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_a_run_that_fails_leaves_no_empty_folder(run, command, place, monkeypatch):
     wrong = {"tune": ["frames/0.png"], "compare": ["frames/0.png"], "reproduce": ["--video", "no.mp4"]}
+    wrong["rivals"] = ["--worlds", "nowhere"]
     assert run(command, *wrong.get(command, ["no.mp4"]), "--out", "new/out")[0] == 2
     assert not (place / "new").exists()
 
@@ -340,6 +349,7 @@ def interrupt(monkeypatch, small_groups):
         at_second(number, detecting.MotionTable, "write")
         at_second(number, tuning, "experiment")
         at_second(number, tuning, "characterise")
+        at_second(number, competing, "trial")
         at_second(number, flymotion.learner.learned_state.LearnedState, "learn")
         small_groups["second"].work = lambda config: {"ones": lambda: signal.raise_signal(number)}
 
@@ -382,8 +392,8 @@ def test_what_has_nothing_says_so(run, command, place, monkeypatch, small_groups
     def stop(*arguments, **options):
         signal.raise_signal(signal.SIGINT)
 
-    for name in ("flymotion.detecting.detect", "flymotion.tuning.experiment", "flymotion.tuning.characterise"):
-        monkeypatch.setattr(name, stop)
+    for name in ("detecting.detect", "tuning.experiment", "tuning.characterise", "contest.competing.trial"):
+        monkeypatch.setattr(f"flymotion.{name}", stop)
     monkeypatch.setattr(flymotion, "learn", lambda *a, **k: stop() or int("nothing to learn from"))
     small_groups["first"].work = lambda config: {"ones": lambda: signal.raise_signal(signal.SIGINT)}
     arguments = [*ARGUMENTS.get(command, ["frames"]), *({"watch": []}.get(command, ["--out", "out"]))]
@@ -434,6 +444,7 @@ SHELL = {
     "tune": ["tune", "hrd"],
     "compare": ["compare"],
     "reproduce": ["reproduce", "C14", "C13"],
+    "rivals": ["rivals"],
 }
 """What takes long."""
 

@@ -18,6 +18,7 @@ import flymotion
 from flymotion import MotionLearner, tuning
 from flymotion.cli import ending, main
 from flymotion.cli.common import progress_bar
+from flymotion.contest import competing
 from flymotion.learner import save
 
 SOURCE = Path(flymotion.__file__).parent
@@ -31,6 +32,7 @@ ARGUMENTS = {
     "compare": ["{model}", "--out", "out"],
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],
     "inspect": ["{model}"],
+    "rivals": ["--worlds", "ring", "--learners", "random", "--out", "out"],
     "detectors": [],
     "stimuli": [],
 }
@@ -55,6 +57,8 @@ def given(tmp_path, monkeypatch, learner, characterised):
     """Return what to ask of a command, with frames and a model of a name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tuning, "characterise", lambda detector: characterised)
+    few = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 50, "snrs": ()}
+    monkeypatch.setattr(competing, "QUICK", few)
     image = gaussian_filter(np.random.default_rng(0).normal(size=(32, 40)), 1.5)
 
     def make(command, name="a"):

@@ -10,8 +10,10 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 
+from flymotion.frames import FramePairs
 from flymotion.similarity import samples
-from flymotion.similarity.features import OuterProducts
+from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
+from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA
 
 
@@ -208,3 +210,26 @@ def test_kmeans_says_what_is_wrong(options, message):
 def test_pca_says_what_is_wrong():
     with pytest.raises(ValueError, match="n_components is 0"):
         OuterProductPCA(0).fit(products())
+
+
+# -- every learner of chi takes every feature ------------------------------------------------------------------------
+
+LEARNERS_OF_CHI = {
+    "SM": SimilarityMatching(2),
+    "NSM": NonnegativeSimilarityMatching(2),
+    "PCA": OuterProductPCA(2),
+    "K-means": OuterProductKMeans(2, n_init=1, random_state=0),
+}
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("learner", LEARNERS_OF_CHI.values(), ids=LEARNERS_OF_CHI)
+def test_every_learner_of_chi_takes_every_feature(learner, feature):
+    """And finds antisymmetric filters of what is antisymmetric by construction (Eq. 24)."""
+    frames = np.random.default_rng(0).normal(size=(600, 4))
+    chi = outer_products(FramePairs(frames, np.roll(frames, 1, axis=1)), feature)
+    found = clone(learner).fit(chi).generators_
+    assert found.shape == (2, 4, 4)
+    assert np.abs(found).max(axis=(1, 2)).min() > 0
+    even = found + found.swapaxes(1, 2)
+    assert (np.abs(even).max() < 1e-9) == (feature == "antisymmetric")

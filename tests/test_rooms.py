@@ -32,6 +32,7 @@ ROOMS = (
     "field",
     "detecting",
     "claims",
+    "contest",
     "cli",
 )
 """Each may import those before it; docs/architecture.md says what each holds."""

@@ -40,7 +40,7 @@ def photographs_fail(found):
     """Return what fails of normalisation by a constant that photographs fix."""
     return {
         f"C17.{name.replace('-', '_')}_high{what}"
-        for name in found
+        for name in NAMES
         for what in ("_rms", "_rms_photographs", "_photographs")
     }
 
@@ -65,7 +65,7 @@ def test_claims_hold_but_for_saturation_by_what_photographs_fix(found):
 
 def test_nothing_is_random_but_what_was_learned(found):
     seeds = {name: {row.seeds for row in summed_signal.check({name: found[name]}, SMALL)} for name in found}
-    assert seeds == {"three-pixel": {0}, "hrd": {0}, "L1": {1}, "L2": {1}}
+    assert seeds == {"three-pixel": {0}, "hrd": {0}, "L1": {1}, "L2": {1}, "reconstruction": {1}}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,9 @@ def test_what_is_wrong_fails(changed, part, how, ids):
 def test_quick_has_only_fewer_seeds_and_those_of_the_literature_have_one():
     assert QUICK == {"n_seeds": 2}
     work = summed_signal.work(Config(**QUICK))
-    assert {name: len(pieces) for name, pieces in work.items()} == {"three-pixel": 1, "hrd": 1, "L1": 2, "L2": 2}
+    assert {name: len(pieces) for name, pieces in work.items()} == {"three-pixel": 1, "hrd": 1, "L1": 2, "L2": 2} | {
+        "reconstruction": 2
+    }
 
 
 def test_pieces_travel_to_other_processes(pickled, found):
@@ -161,6 +163,14 @@ def test_oscillations_of_products_are_in_closed_form(found, name):
     S = share * H + 1 - share
     expected = np.abs((1 - H) * S * (operators @ z @ z)) / ((1 - H) * S.conj() * (operators @ z.conj() @ z)).real
     np.testing.assert_allclose(found[name]["oscillations"].waves.amplitude[0], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_reconstruction_does_not_depend_on_contrast_without_noise_and_lambda(found):
+    """Else it is quadratic: lambda, or noise, is all that low contrasts are divided by."""
+    rows = {row.id: row.value for row in summed_signal.check(found, SMALL)}
+    assert rows["C17.reconstruction"] < 1e-10
+    for setting in ("noise", "lambda", "only_noise", "large"):
+        assert rows[f"C17.reconstruction_{setting}"] == pytest.approx(2, abs=0.01)
 
 
 def test_nulls_stand_beside_what_is_learned(found):

@@ -12,8 +12,6 @@ from flymotion.claims.judging import Sentence
 
 __all__ = ["FIGURES", "SENTENCES"]
 
-RIVALS = "issue “The rivals at their best”"
-
 FLY = "issue “From synapses to the fly”"
 
 SENTENCES = (
@@ -46,7 +44,12 @@ SENTENCES = (
     Sentence(
         "such an approach learns the operators and evaluates transformation magnitudes correctly",
         "1",
-        waits_for=RIVALS,
+        ("C25.own_closed", "C25.own_closed_theta", "C25.cos"),
+        ("C25.theta_L1 > 0.9", "C25.named_L1_signed > 0.9", "C25.named_translation_signed > 0.9"),
+        condition="there are no more signed operators than transformations, and more than five whitened pixels to tell "
+        "magnitudes from",
+        comment="it then names the ways of new pairs as often as NSM does (C25.named_translation_half_sparse), and its "
+        "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation)",
     ),
     # -- 1.1, vectors
     Sentence("optimized offline by a projection onto the principal subspace", "1.1", ("C26.reconstruction < 1e-6",)),
@@ -96,6 +99,21 @@ SENTENCES = (
         "photograph without a preferred angle (C26.ring_photograph_gap)",
     ),
     # -- 2.1 to 2.4, the objective and the network
+    Sentence(
+        "in the offline setting leads to reasonable estimates of",
+        "2.1",
+        ("C25.own_closed", "C25.own_closed_theta", "C25.cos", "C25.told_L1 > 0.9"),
+        ("C25.elsewhere < 0.1", "C25.elsewhere_L2 < 0.1"),
+        condition="the best of several starts is taken: of five pixels many single ones end elsewhere",
+        comment="the online rule leads there, too (C25.own_rule)",
+    ),
+    Sentence(
+        "will suffer from the same non-locality",
+        "2.1",
+        ("C25.units > C25.units_nsm", "C25.synapses > C25.synapses_nsm"),
+        comment="with one operator, too: a synapse has to know what the unit's other synapses predict; and outputs "
+        "need another inhibition in every pair (C25.lateral)",
+    ),
     Sentence(
         "The algorithm can store only the latest pair of images and a small number of variables",
         "2.1",
@@ -266,7 +284,13 @@ SENTENCES = (
         ("C10.seeds", "C13.apart", "C13.seeds"),
         comment="the start alone, before learning, does as well",
     ),
-    Sentence("which was not possible with prior approaches", "2.5", waits_for=RIVALS),
+    Sentence(
+        "which was not possible with prior approaches",
+        "2.5",
+        ("C25.named_translation_half < 0.9", "C25.named_rotation_half < 0.9"),
+        comment="two signed operators tell the four directions, and one both rotations, by the signs of magnitudes; "
+        "nonnegative ones, with a ridge, bring an operator a direction (C25.ways_translation_nonnegative_ridge)",
+    ),
     # -- 3, the fly
     Sentence("A formal analysis shows that this operation can be viewed as a multiplication", "3.1", waits_for=FLY),
     Sentence(
@@ -316,7 +340,14 @@ SENTENCES = (
         ("C17.three_pixel", "C17.hrd", "C17.L1", "C17.L2"),
         comment="which is algebra: random filters do it too",
     ),
-    Sentence("this prediction differs from [rao] whose output is contrast-independent", "3.3", waits_for=RIVALS),
+    Sentence(
+        "this prediction differs from [rao] whose output is contrast-independent",
+        "3.3",
+        ("C17.reconstruction",),
+        ("C17.reconstruction_lambda < 0.1", "C17.reconstruction_only_noise < 0.1"),
+        condition="frames have no noise and magnitudes no penalty: with either it is quadratic at low contrast, too",
+        comment="which is algebra: a random operator does it too",
+    ),
     Sentence(
         "in the high SNR regime, the output becomes contrast independent",
         "3.3",
@@ -433,7 +464,12 @@ SENTENCES = (
         comment="none of images turned by linear interpolation (C10.pixels_bilinear_generators_sm)",
     ),
     Sentence(
-        "only account for one direction of rotation, either clockwise or counter-clockwise", "D.1", waits_for=RIVALS
+        "only account for one direction of rotation, either clockwise or counter-clockwise",
+        "D.1",
+        ("C25.ways_rotation_half < 2",),
+        ("C25.named_rotation_half < 0.9", "C25.ways_rotation_nonnegative_ridge < 2"),
+        condition="it has one operator, whose sign is chance, and the sign of the magnitude is not read: by that both "
+        "are told, and two operators of nonnegative magnitudes are one a sense",
     ),
     Sentence("After multiple application of the rotation operator, artifacts start to appear", "D.1", ("C11.ratio",)),
     Sentence(

@@ -11,6 +11,7 @@ from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
 from flymotion.cli.motion import detect, watch
 from flymotion.cli.paper import reproduce
+from flymotion.cli.rivalling import rivals
 
 __all__ = ["main"]
 
@@ -21,5 +22,5 @@ def main() -> None:
     """Learn to see motion the way the fly does."""
 
 
-for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli):
+for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli, rivals):
     main.add_command(command)

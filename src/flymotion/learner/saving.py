@@ -30,7 +30,15 @@ from flymotion.photoreceptors import (
 )
 from flymotion.similarity import NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.similarity.online import OnlineNetwork
-from flymotion.similarity.rivals import OuterProductKMeans, OuterProductPCA, ReconstructionNetwork
+from flymotion.similarity.rivals import (
+    CCIPCA,
+    AdaOja,
+    FastSimilarityMatching,
+    OjaSubspace,
+    OuterProductKMeans,
+    OuterProductPCA,
+    ReconstructionNetwork,
+)
 from flymotion.writing import WriteError, whole
 
 __all__ = ["FORMAT", "KINDS", "ModelError", "load", "look", "save"]
@@ -41,6 +49,7 @@ KINDS: dict[str, Any] = {
         MotionLearner,
         *(NonnegativeSimilarityMatching, SimilarityMatching),
         *(OuterProductKMeans, OuterProductPCA, ReconstructionNetwork),
+        *(CCIPCA, AdaOja, FastSimilarityMatching, OjaSubspace),
         *(Generators, Operators),
         *(ContrastNormalization, DivisiveNormalization, LogIntensity, OnOff, SensorNoise, WeberContrast, ZCAWhitening),
     )

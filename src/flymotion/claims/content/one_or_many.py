@@ -22,6 +22,7 @@ from flymotion.claims.nulls import labelled_means, random_filters, start_alone
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.worlds import rightward_first
 from flymotion.frames import FramePairs
+from flymotion.relations import DiagonalSums
 from flymotion.similarity.features import outer_products
 from flymotion.world.motions import Motion
 
@@ -31,7 +32,6 @@ __all__ = [
     "VELOCITY_READERS",
     "Velocities",
     "check_velocities",
-    "diagonal_sums",
     "tell_velocities",
 ]
 
@@ -93,7 +93,7 @@ def tell_velocities(config: Any, seed: int) -> Velocities:
         Z = whitening([noise])
         read = _units(_through(Z, noise), rng)
         estimates = [
-            np.stack([*read(_through(Z, test)), *(diagonal_sums(each) for each in (_through(Z, test), raw))])
+            np.stack([*read(_through(Z, test)), *(_diagonals(each) for each in (_through(Z, test), raw))])
             for test, raw in zip(seen, tests, strict=True)
         ]
         scores = [_scores(v, test, LIMITS[name]) for v, test in zip(estimates, tests, strict=True)]
@@ -127,13 +127,9 @@ def _units(lesson: FramePairs, rng: np.random.Generator) -> Callable[[FramePairs
     return lambda pairs: factors[:, None] * read(pairs)
 
 
-def diagonal_sums(pairs: FramePairs) -> np.ndarray:
-    """Return the diagonal of the largest sum of each pair's outer product, positive for content moving right."""
-    n = pairs.n_pixels
-    reach = range(1 - n, n)
-    before, after = pairs.before, pairs.after
-    sums = [(before[:, max(0, -d) : n - max(0, d)] * after[:, max(0, d) : n + min(0, d)]).sum(axis=1) for d in reach]
-    return np.argmax(sums, axis=0) + reach[0]
+def _diagonals(pairs: FramePairs) -> np.ndarray:
+    """Return the displacement of the most active of all sums along diagonals, shape (n_pairs,)."""
+    return DiagonalSums().fit(pairs).velocities(pairs)[:, 0]
 
 
 def _scores(estimates: np.ndarray, pairs: FramePairs, largest: float) -> np.ndarray:

@@ -16,6 +16,7 @@ from flymotion.claims.rows import Claim, below, report
 from flymotion.claims.worlds import leftward, rightward_first, share_right
 from flymotion.frames import FramePairs
 from flymotion.photoreceptors import ZCAWhitening
+from flymotion.relations.additive import end_to_end
 from flymotion.similarity.features import outer_products
 
 __all__ = [
@@ -126,7 +127,7 @@ def _filters(Z: np.ndarray, lesson: FramePairs, rng: np.random.Generator) -> np.
 def _additive(Z: np.ndarray, lesson: FramePairs, test: FramePairs) -> list[float]:
     """Learn from both whitened frames end to end, not from their product: NSM, and logistic regression with labels."""
     assert lesson.motion is not None
-    both, new = (np.concatenate([pairs.before @ Z, pairs.after @ Z], axis=1) for pairs in (lesson, test))
+    both, new = (end_to_end(pairs.map(lambda frames: frames @ Z)) for pairs in (lesson, test))
     scale, signs = both.std(), np.sign(lesson.motion[:, 0])
     both, new = both / scale, new / scale
     units = two_units(both).components_

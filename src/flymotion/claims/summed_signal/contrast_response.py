@@ -7,7 +7,7 @@ the pool has. Its median, which half of all places exceed, and its root mean squ
 contrast decide, are far apart, so both are claimed.
 
 Gratings are shown about their mean, and photographs, which move at nearly the gratings' speed, about that of the pool.
-The reconstruction model's slope, the third of C17's measures, waits for that model.
+The reconstruction model's slope, the third of C17's measures, is in ``reconstruction_contrast``.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def state(config: Config, name: str, means: Contrasts) -> Iterator[Claim]:
     id, title = f"C17.{name.replace('-', '_')}", f"log-log slope of the summed output in contrast, {NAMES[name]}"
     least, largest = (" and ".join(f"{c:.2g}" for c in ends) for ends in (config.contrasts[:2], config.contrasts[-2:]))
     gratings = f"grating of {config.wavelength:g} deg, 1 Hz; photographs of so many times their contrast; contrasts"
-    note = f"{gratings} {least}; algebra of any sum of products; the reconstruction model's row waits for that model"
+    note = f"{gratings} {least}; algebra of any sum of products"
     row = within(id, title, {scene: found[:, 0, 0, 0] for scene, found in steepness.items()}, 1.95, 2.05, note=note)
     yield from beside(row, **nulls_of(name, steepness["grating"][:, 0, 0], "random"))
     for k, (stage, constant) in enumerate(zip(("median", "rms"), means.constants[0], strict=True), 1):

@@ -60,8 +60,19 @@ class Plane(NamedTuple):
     def lessons(self, n_test: int, seed: int, features: Sequence[str]) -> dict[str, Labelled]:
         """Draw pairs to learn from, and new ones, and whiten them; one lesson a feature."""
         rng = np.random.default_rng([seed, 0])
-        pairs, new = (_drawn(self, n, rng) for n in (self.n_pairs, n_test))
+        pairs, new = (self.pairs(n, rng) for n in (self.n_pairs, n_test))
         return labelled(early_vision(), pairs.eye, MOTIONS[self.motion], self.generators, pairs, new, features)
+
+    def pairs(self, n_pairs: int, rng: np.random.Generator) -> FramePairs:
+        """Draw pairs, not whitened."""
+        steps, weights, roots = _roots(self)
+        theory = self.theory()
+        which = rng.choice(len(weights), n_pairs, p=weights)
+        both = rng.standard_normal((n_pairs, roots.shape[1]))
+        for k, root in enumerate(roots):
+            both[which == k] = both[which == k] @ root.T
+        before, after = (half.reshape(n_pairs, *theory.eye.shape) for half in np.hsplit(both, 2))
+        return FramePairs(before, after, steps[which], theory.motion.names, theory.eye)
 
     def generators(self, whitening: Any) -> np.ndarray:
         """Return the population-optimal generators on frames whitened so, shape (p, n, n)."""
@@ -98,14 +109,3 @@ def _roots(plane: Plane) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     order = np.argsort(alike, kind="stable")
     values, vectors = np.linalg.eigh(np.concatenate(covariances))
     return steps[order], weights[order] / weights.sum(), vectors * np.sqrt(np.maximum(values, 0))[:, None]
-
-
-def _drawn(plane: Plane, n_pairs: int, rng: np.random.Generator) -> FramePairs:
-    steps, weights, roots = _roots(plane)
-    theory = plane.theory()
-    which = rng.choice(len(weights), n_pairs, p=weights)
-    both = rng.standard_normal((n_pairs, roots.shape[1]))
-    for k, root in enumerate(roots):
-        both[which == k] = both[which == k] @ root.T
-    before, after = (half.reshape(n_pairs, *theory.eye.shape) for half in np.hsplit(both, 2))
-    return FramePairs(before, after, steps[which], theory.motion.names, theory.eye)
