@@ -20,7 +20,7 @@ SWEEPS, SMALL = 10_000, 1e-12
 
 @compiled(**PART)
 def _settle(gram, b, sparsity, nonnegative, theta, scratch):
-    shifted, left, units, active, L = scratch
+    shifted, units, active, L = scratch
     n_units, count = len(theta), np.int64(0)
     for a in range(n_units):
         theta[a] = 0.0
@@ -29,7 +29,7 @@ def _settle(gram, b, sparsity, nonnegative, theta, scratch):
             units[count] = a
             count += 1
     if nonnegative:
-        solve_nonnegative(gram, shifted, units, count, active, L, theta, left, SWEEPS)
+        solve_nonnegative(gram, shifted, units, count, active, L, theta, SWEEPS)
     elif sparsity == 0.0:
         solve_linear(gram, shifted, units, count, L, theta)
     else:
@@ -59,7 +59,7 @@ def settle_all(gram: np.ndarray, b: np.ndarray, sparsity: float, nonnegative: bo
     """Return the magnitudes, shape (T, K), for each pair's ``gram`` (T, K, K) and ``b`` (T, K)."""
     n_units = b.shape[1]
     theta, units = np.zeros(b.shape), np.arange(n_units)
-    scratch = np.zeros(n_units), np.zeros(n_units), units, units.copy(), np.zeros((n_units, n_units))
+    scratch = np.zeros(n_units), units, units.copy(), np.zeros((n_units, n_units))
     for t in range(len(b)):
         _settle(gram[t], b[t], sparsity, nonnegative, theta[t], scratch)
     return theta
@@ -89,7 +89,7 @@ def learn_operators(
     y, gram = np.zeros((n_units, n)), np.zeros((n_units, n_units))
     b, theta, left = np.zeros(n_units), np.zeros(n_units), np.zeros(n)
     units = np.arange(n_units)
-    scratch = np.zeros(n_units), np.zeros(n_units), units, units.copy(), np.zeros((n_units, n_units))
+    scratch = np.zeros(n_units), units, units.copy(), np.zeros((n_units, n_units))
     for t in range(len(x)):
         change, intensity = _predict(A, dx[t], x[t], ridge, y, gram, b)
         _settle(gram, b, sparsity, nonnegative, theta, scratch)

@@ -75,7 +75,7 @@ def recurse_in_few(u, v, S, R, rules):
     """
     outputs, D, gain = np.zeros((len(u), len(S)), S.dtype), np.zeros_like(S), np.ones(len(S))
     few = Few.of(len(S), u.shape[1], u.shape[2], v.shape[2], S.dtype)
-    counts = _recurse_in_few(u, v, S, S.copy(), R, rules, outputs, D, gain, few, Scratch.of(len(S)))
+    counts = _recurse_in_few(u, v, S, S.copy(), R, rules, outputs, D, gain, few, Scratch.of(len(S)), np.zeros(1, np.bool_))
     return outputs, D, gain, counts
 
 
@@ -157,7 +157,7 @@ def _add(S, T, D, gain, few):
 
 
 @compiled(**SUMS)
-def _recurse_in_few(u, v, S, T, R, rules, outputs, D, gain, few, scratch):
+def _recurse_in_few(u, v, S, T, R, rules, outputs, D, gain, few, scratch, carried):
     theta, b, decay = scratch.theta, scratch.b, scratch.decay
     G, P, Q, lasting = few.among_u, few.P, few.Q, few.lasting
     n_samples, n_units = outputs.shape
@@ -177,7 +177,7 @@ def _recurse_in_few(u, v, S, T, R, rules, outputs, D, gain, few, scratch):
                     inner += Q[a, t] * G[s, t]
                 b[a] = lasting[a] * P[a, s] + inner
             used += 1
-            solved += step(R, np.float64(G[s, s]), rules, scratch)
+            solved += step(R, np.float64(G[s, s]), rules, scratch, carried)
             for a in range(n_units):
                 if decay[a] < 1.0:
                     gain[a] *= decay[a] ** 2

@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.similarity.compilation import PART, SUMS, compiled
-from flymotion.similarity.inner_problem import carry, factor, solve_nonnegative, solve_signed, substitute
+from flymotion.similarity.compilation import SUMS, WITHIN, compiled
+from flymotion.similarity.inner_problem import solve_linear, solve_nonnegative
+from flymotion.similarity.side_by_side import carry, solve
 
 __all__ = ["Rules", "Scratch", "recurse", "recurse_in_features", "respond", "step"]
 
@@ -57,7 +58,7 @@ class Rules(NamedTuple):
 class Scratch(NamedTuple):
     """Room for one sample: outputs, ``S chi``, roots of forgetting factors, and what the solvers need.
 
-    ``left`` is what outputs leave of ``S chi``; ``L`` is a factor of R, ``carried`` says whether it is still R's.
+    ``left`` is what outputs leave of ``S chi``, ``L`` a factor of R.
     """
 
     theta: np.ndarray
@@ -67,42 +68,24 @@ class Scratch(NamedTuple):
     units: np.ndarray
     active: np.ndarray
     L: np.ndarray
-    carried: np.ndarray
 
     @classmethod
     def of(cls, n_units: int) -> Scratch:
         """Make it here, since numba would compile every kind of array."""
         theta, b, left = np.zeros((3, n_units))
         units, active = np.zeros((2, n_units), np.int64)
-        L, carried = np.zeros((n_units, n_units)), np.zeros(1, np.int64)
-        return cls(theta, b, np.ones(n_units), left, units, active, L, carried)
+        return cls(theta, b, np.ones(n_units), left, units, active, np.zeros((n_units, n_units)))
 
 
-@compiled(**PART)
-def fade(R, trace, rules, scratch):
-    """Let R forget, where any unit has answered, and leave the roots of the units' factors in ``decay``."""
-    theta, decay, carried = scratch.theta, scratch.decay, scratch.carried
-    n_units = len(theta)
-    answered = False
-    for a in range(n_units):
-        answered |= theta[a] != 0.0
-    for a in range(n_units):
-        lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
-        decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
-        carried[0] &= decay[a] == decay[0]
-    for a in range(n_units):
-        for c in range(n_units):
-            R[a, c] *= decay[a] * decay[c]
-
-
-@compiled(**PART)
-def step(R, norm2, rules, scratch):
+@compiled(**WITHIN)
+def step(R, norm2, rules, scratch, carried):
     """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
 
     Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
-    outputs were found.
+    outputs were found. ``carried[0]`` says whether ``L`` is a factor of R, now and then; None carries none along, which
+    takes less time where units are two or so.
     """
-    theta, b, decay, left, units, active, L, carried = scratch
+    theta, b, decay, left, units, active, L = scratch
     n_units = len(theta)
     count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
@@ -113,10 +96,13 @@ def step(R, norm2, rules, scratch):
             units[count] = a
             count += 1
     solved = True
-    if rules.nonnegative:
-        solved = solve_nonnegative(R, b, units, count, active, L, theta, left, rules.max_sweeps)  # Eq. 15, right
+    if carried is not None:
+        most = rules.max_sweeps
+        solved = solve(R, b, units, count, rules.nonnegative, most, carried[0], active, L, theta, left)
+    elif rules.nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
     else:
-        solve_signed(R, b, units, count, L, theta, carried)  # Eq. 15, left; Eq. 5 at rest
+        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
     if count < n_units:
         residual = norm2
         for a in range(n_units):
@@ -127,13 +113,17 @@ def step(R, norm2, rules, scratch):
                     theta[a] = np.sqrt(residual)
                     break
     if rules.forgetting < 1.0:
-        fade(R, trace, rules, scratch)
+        answered = False
+        for a in range(n_units):
+            answered |= theta[a] != 0.0
+        for a in range(n_units):
+            lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
+            decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
+    if carried is not None:
+        carried[0] = not rules.nonnegative and count == n_units and carry(R, L, theta, decay, left)
     for a in range(n_units):
-        if theta[a] != 0.0:
-            for c in range(n_units):
-                R[a, c] += theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
-    if carried[0]:
-        carry(L, decay[0] * decay[0], theta, left)
+        for c in range(n_units):
+            R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
     return solved
 
 
@@ -161,7 +151,7 @@ def _recurse(P, G, R, rules, outputs, D, gain, scratch):
                 inner += D[a, s] * G[t, s]
             b[a] = gain[a] * P[t, a] + inner
         used += 1
-        solved += step(R, np.float64(G[t, t]), rules, scratch)
+        solved += step(R, np.float64(G[t, t]), rules, scratch, None)
         for a in range(n_units):
             if decay[a] < 1.0:
                 gain[a] *= decay[a] ** 2
@@ -211,7 +201,7 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
                 change += D[a, i] * chi[i]
             b[a] = gain[a] * before + change
         used += 1
-        solved += step(R, np.float64(norm2), rules, scratch)
+        solved += step(R, np.float64(norm2), rules, scratch, None)
         for a in range(n_units):
             outputs[t, a] = theta[a]
             if decay[a] < 1.0:
@@ -232,7 +222,7 @@ def respond(inputs, R, nonnegative, max_sweeps):
 
 @compiled()
 def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
-    theta, b, _, left, units, active, L, _ = scratch
+    theta, b, _, _, units, active, L = scratch
     n_samples, n_units = inputs.shape
     unsolved = 0
     count = np.int64(0)
@@ -240,13 +230,12 @@ def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
         if R[a, a] > 0.0:
             units[count] = a
             count += 1
-    factor(R, units, count, L)
     for t in range(n_samples):
         for a in range(n_units):
             b[a] = inputs[t, a]
         if not nonnegative:
-            substitute(L, b, units, count, theta)  # Eq. 15, left
-        elif not solve_nonnegative(R, b, units, count, active, L, theta, left, max_sweeps):  # Eq. 15, right
+            solve_linear(R, b, units, count, L, theta)  # Eq. 15, left
+        elif not solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):  # Eq. 15, right
             unsolved += 1
         for a in range(n_units):
             outputs[t, a] = theta[a]
