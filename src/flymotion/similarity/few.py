@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.similarity.compilation import SUMS, compiled
-from flymotion.similarity.recursion import Scratch, step
+from flymotion.similarity.compilation import SUMS, WITHIN, compiled
+from flymotion.similarity.recursion import Scratch, in_use, learn
+from flymotion.similarity.side_by_side import carry, solve
 
 __all__ = ["recurse_in_few"]
 
@@ -27,45 +28,56 @@ FEW = 64
 
 
 class Few(NamedTuple):
-    """Room for a few samples of b rows of factors, F = b / r.
+    """A block, a few samples of b rows of factors at a time, F = b / r.
 
     Attributes
     ----------
-    u, v : ndarray, shape (b, n)
+    u, v : ndarray, shape (n, b, n_u) and (n, b, n_v)
         Factors, and 0 where there are no more samples.
-    u_across : ndarray, shape (n_u, b)
-        The same, across.
+    G, among : ndarray, shape (b, b)
+        Inner products of these few samples, and of their factors v.
+    across : ndarray, shape (n_u, b)
+        Factors u of these few, across.
     pushed : ndarray, shape (K n_u, b)
         Filters on v; at the end, factors u weighted by outputs.
-    among_u, among_v : ndarray, shape (b, b)
-        Inner products.
-    P, Q : ndarray, shape (K, F)
-        Projections on the state of before, and outputs, forgotten up to now.
-    change : ndarray, shape (K n_u, n_v)
-        What they add to the state.
-    lasting : ndarray, shape (K,)
-        What is left of the state of before.
+    spread : ndarray, shape (K, b)
+        Projections, or outputs, of each row of factors.
+    Q : ndarray, shape (K, F)
+        Outputs, forgotten up to now.
+    T, change : ndarray, shape (K n_u, n_v)
+        The state, and what these few add to it.
+    lasting : ndarray, shape (2, K)
+        What is left of the state at the start of the block, and of the one before these few.
     """
 
     u: np.ndarray
     v: np.ndarray
-    u_across: np.ndarray
+    G: np.ndarray
+    among: np.ndarray
+    across: np.ndarray
     pushed: np.ndarray
-    among_u: np.ndarray
-    among_v: np.ndarray
-    P: np.ndarray
+    spread: np.ndarray
     Q: np.ndarray
+    T: np.ndarray
     change: np.ndarray
     lasting: np.ndarray
 
     @classmethod
-    def of(cls, n_units: int, rank: int, n_u: int, n_v: int, dtype: np.dtype) -> Few:
+    def of(cls, u: np.ndarray, v: np.ndarray, S: np.ndarray) -> Few:
         """Make it here, like a sample's."""
-        b = FEW * rank
-        (among_u, among_v), (P, Q) = np.zeros((2, b, b), dtype), np.zeros((2, n_units, FEW), dtype)
-        u, v, across = np.zeros((b, n_u), dtype), np.zeros((b, n_v), dtype), np.zeros((n_u, b), dtype)
-        pushed, change = np.zeros((n_units * n_u, b), dtype), np.zeros((n_units * n_u, n_v), dtype)
-        return cls(u, v, across, pushed, among_u, among_v, P, Q, change, np.ones(n_units))
+        (_, rank, n_u), n_v, n_units = u.shape, v.shape[2], len(S)
+        b, dtype = FEW * rank, S.dtype
+        across, pushed, spread = (np.zeros((rows, b), dtype) for rows in (n_u, n_units * n_u, n_units))
+        (G, among), T = np.zeros((2, b, b), dtype), S.reshape(n_units * n_u, n_v).copy()
+        Q, lasting = np.zeros((n_units, FEW), dtype), np.ones((2, n_units), dtype)
+        return cls(_in_few(u), _in_few(v), G, among, across, pushed, spread, Q, T, np.zeros_like(T), lasting)
+
+
+def _in_few(factors: np.ndarray) -> np.ndarray:
+    """Return factors, shape (B, r, m), a few at a time, shape (n, F r, m)."""
+    _, rank, m = factors.shape
+    factors = np.pad(factors, ((0, -len(factors) % FEW), (0, 0), (0, 0))) if len(factors) % FEW else factors
+    return factors.reshape(-1, FEW * rank, m)
 
 
 def recurse_in_few(u, v, S, R, rules):
@@ -73,117 +85,127 @@ def recurse_in_few(u, v, S, R, rules):
 
     Factors have shapes (B, r, n_u) and (B, r, n_v), S (K, n_u n_v). D is the change of S itself.
     """
-    outputs, D, gain = np.zeros((len(u), len(S)), S.dtype), np.zeros_like(S), np.ones(len(S))
-    few = Few.of(len(S), u.shape[1], u.shape[2], v.shape[2], S.dtype)
-    counts = _recurse_in_few(u, v, S, S.copy(), R, rules, outputs, D, gain, few, Scratch.of(len(S)), np.zeros(1, np.bool_))
-    return outputs, D, gain, counts
+    outputs, gain, carried = np.zeros((len(u), len(S)), S.dtype), np.ones(len(S)), np.zeros(1, np.bool_)
+    few, rows = Few.of(u, v, S), S.reshape(-1, v.shape[2])
+    D = np.zeros_like(rows)
+    counts = _recurse_in_few(rows, R, rules, outputs, D, gain, few, Scratch.of(len(S)), np.zeros(len(S)), carried)
+    return outputs, D.reshape(S.shape), gain, counts
 
 
-@compiled()
-def _take(u, v, start, count, few):
-    """Take a few samples: their factors, and their inner products, for which ``among_u`` is where they are left."""
-    rank = u.shape[1]
-    for s in range(count):
-        for p in range(rank):
-            row = s * rank + p
-            for i in range(u.shape[2]):
-                few.u[row, i] = u[start + s, p, i]
-            for j in range(v.shape[2]):
-                few.v[row, j] = v[start + s, p, j]
-    if count < FEW:
-        few.u[count * rank :] = 0
-        few.v[count * rank :] = 0
-    for row in range(len(few.u)):
-        for i in range(u.shape[2]):
-            few.u_across[i, row] = few.u[row, i]
-    np.dot(few.u, few.u_across, few.among_u)
-    np.dot(few.v, few.v.T, few.among_v)
-    for row in range(len(few.u)):
-        for column in range(len(few.u)):
-            few.among_u[row, column] *= few.among_v[row, column]
+@compiled(**WITHIN)
+def _begin(u, across, Q, lasting):
+    """Begin with a few samples of factors u."""
+    for i in range(len(across)):
+        for s in range(len(u)):
+            across[i, s] = u[s, i]
+    for a in range(len(Q)):
+        lasting[1, a] = 1.0
+        for s in range(FEW):
+            Q[a, s] = 0.0
+
+
+@compiled(**WITHIN)
+def _fold(G, among):
+    """Multiply inner products of factors, and sum over ranks: those of samples, left in the corner of G."""
+    for s in range(len(G)):
+        for t in range(len(G)):
+            G[s, t] *= among[s, t]
+    rank = len(G) // FEW
     if rank > 1:
         for s in range(FEW):
             for t in range(FEW):
-                total = few.among_u[s * rank, t * rank]
+                total = G[s * rank, t * rank]
                 for p in range(rank):
                     for q in range(p == 0, rank):
-                        total += few.among_u[s * rank + p, t * rank + q]
-                few.among_u[s, t] = total  # no later sum needs what was here
+                        total += G[s * rank + p, t * rank + q]
+                G[s, t] = total  # no later sum needs what was here
 
 
-@compiled()
-def _project(T, few):
-    """Project a few samples on the state of before them."""
-    n_units, n_u = len(few.P), few.u.shape[1]
-    rank = len(few.u) // FEW
-    np.dot(T.reshape(-1, few.v.shape[1]), few.v.T, few.pushed)
-    few.P[:] = 0
+@compiled(**WITHIN)
+def _project(pushed, across, spread):
+    """Sum over i what filters on v, pushed, have of factors u."""
+    n_units, n_u = len(spread), len(across)
+    for a in range(n_units):
+        for s in range(across.shape[1]):
+            spread[a, s] = 0.0
+        for i in range(n_u):
+            for s in range(across.shape[1]):
+                spread[a, s] += pushed[a * n_u + i, s] * across[i, s]
+
+
+@compiled(**WITHIN)
+def _step(R, norm2, rules, scratch, left, carried):
+    """Learn R from one sample, as by ``recursion.step``, of more units; ``carried[0]`` says whether L is R's factor."""
+    theta, b, decay, units, active, L = scratch
+    count, trace = in_use(R, theta, units)
+    most, ready = rules.max_sweeps, carried[0]
+    solved = solve(R, b, units, count, rules.nonnegative, most, ready, active, L, theta, left)  # Eq. 15
+    learn(R, norm2, count, trace, rules, theta, decay)
+    carried[0] = not rules.nonnegative and count == len(theta) and carry(R, L, theta, decay, left)
+    return solved
+
+
+@compiled(**WITHIN)
+def _weight(across, spread, pushed):
+    """Weight factors u by outputs."""
+    n_units, n_u = len(spread), len(across)
     for a in range(n_units):
         for i in range(n_u):
-            if rank == 1:
-                for s in range(FEW):
-                    few.P[a, s] += few.pushed[a * n_u + i, s] * few.u_across[i, s]
-            else:
-                for s in range(FEW):
-                    for p in range(rank):
-                        few.P[a, s] += few.pushed[a * n_u + i, s * rank + p] * few.u_across[i, s * rank + p]
+            for s in range(across.shape[1]):
+                pushed[a * n_u + i, s] = spread[a, s] * across[i, s]
 
 
-@compiled()
-def _add(S, T, D, gain, few):
-    """Add a few samples to the change D and to the state ``T = gain S + D`` (Eqs. 6, 16, times That)."""
-    n_units, n_u = len(few.P), few.u.shape[1]
-    rank = len(few.u) // FEW
-    for a in range(n_units):
-        for i in range(n_u):
-            if rank == 1:
-                for s in range(FEW):
-                    few.pushed[a * n_u + i, s] = few.Q[a, s] * few.u_across[i, s]
-            else:
-                for s in range(FEW):
-                    for p in range(rank):
-                        few.pushed[a * n_u + i, s * rank + p] = few.Q[a, s] * few.u_across[i, s * rank + p]
-    np.dot(few.pushed, few.v, few.change)
-    change = few.change.reshape(S.shape)
-    for a in range(n_units):
-        if gain[a] == 1.0:
-            for i in range(S.shape[1]):
-                D[a, i] += change[a, i]
-                T[a, i] = S[a, i] + D[a, i]
-        else:
-            for i in range(S.shape[1]):
-                D[a, i] = few.lasting[a] * D[a, i] + change[a, i]
-                T[a, i] = gain[a] * S[a, i] + D[a, i]
+@compiled(**WITHIN)
+def _add(S, change, lasting, D, T):
+    """Add to the change D and to the state ``T = gain S + D`` (Eqs. 6, 16, times That)."""
+    n_u = len(S) // lasting.shape[1]
+    for row in range(len(S)):
+        before, past = lasting[0, row // n_u], lasting[1, row // n_u]
+        for j in range(S.shape[1]):
+            D[row, j] = past * D[row, j] + change[row, j]
+            T[row, j] = before * S[row, j] + D[row, j]
 
 
 @compiled(**SUMS)
-def _recurse_in_few(u, v, S, T, R, rules, outputs, D, gain, few, scratch, carried):
+def _recurse_in_few(S, R, rules, outputs, D, gain, few, scratch, left, carried):
     theta, b, decay = scratch.theta, scratch.b, scratch.decay
-    G, P, Q, lasting = few.among_u, few.P, few.Q, few.lasting
+    G, spread, Q, lasting = few.G, few.spread, few.Q, few.lasting
     n_samples, n_units = outputs.shape
+    rank = few.u.shape[1] // FEW
     used = solved = 0
-    for start in range(0, n_samples, FEW):
-        count = min(FEW, n_samples - start)
-        _take(u, v, start, count, few)
-        _project(T, few)
-        lasting[:] = 1.0
-        Q[:] = 0
-        for s in range(count):
+    for turn in range(len(few.u)):
+        u, v, start = few.u[turn], few.v[turn], turn * FEW
+        _begin(u, few.across, Q, lasting)
+        np.dot(u, few.across, G)
+        np.dot(v, v.T, few.among)
+        _fold(G, few.among)
+        np.dot(few.T, v.T, few.pushed)
+        _project(few.pushed, few.across, spread)
+        for s in range(min(FEW, n_samples - start)):
             if not G[s, s] > 0.0:
                 continue
             for a in range(n_units):
                 inner = outputs[start + s, a]  # zero, in the precision of the block
                 for t in range(s):
                     inner += Q[a, t] * G[s, t]
-                b[a] = lasting[a] * P[a, s] + inner
+                before = outputs[start + s, a]
+                for p in range(rank):
+                    before += spread[a, s * rank + p]
+                b[a] = lasting[1, a] * before + inner
             used += 1
-            solved += step(R, np.float64(G[s, s]), rules, scratch, carried)
+            solved += _step(R, np.float64(G[s, s]), rules, scratch, left, carried)
             for a in range(n_units):
                 if decay[a] < 1.0:
                     gain[a] *= decay[a] ** 2
-                    lasting[a] *= decay[a] ** 2
+                    lasting[1, a] *= decay[a] ** 2
                     for t in range(s):
                         Q[a, t] *= decay[a] ** 2
                 outputs[start + s, a] = Q[a, s] = theta[a]
-        _add(S, T, D, gain, few)
+        for a in range(n_units):
+            lasting[0, a] = gain[a]
+            for s in range(FEW * rank):
+                spread[a, s] = Q[a, s // rank]
+        _weight(few.across, spread, few.pushed)
+        np.dot(few.pushed, v, few.change)
+        _add(S, few.change, lasting, D, few.T)
     return used, used - solved

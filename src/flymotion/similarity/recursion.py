@@ -25,9 +25,8 @@ import numpy as np
 
 from flymotion.similarity.compilation import SUMS, WITHIN, compiled
 from flymotion.similarity.inner_problem import solve_linear, solve_nonnegative
-from flymotion.similarity.side_by_side import carry, solve
 
-__all__ = ["Rules", "Scratch", "recurse", "recurse_in_features", "respond", "step"]
+__all__ = ["Rules", "Scratch", "in_use", "learn", "recurse", "recurse_in_features", "respond"]
 
 
 class Rules(NamedTuple):
@@ -56,15 +55,11 @@ class Rules(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one sample: outputs, ``S chi``, roots of forgetting factors, and what the solvers need.
-
-    ``left`` is what outputs leave of ``S chi``, ``L`` a factor of R.
-    """
+    """Room for one sample: outputs, ``S chi``, roots of forgetting factors, lists of units, and a factor of R."""
 
     theta: np.ndarray
     b: np.ndarray
     decay: np.ndarray
-    left: np.ndarray
     units: np.ndarray
     active: np.ndarray
     L: np.ndarray
@@ -72,37 +67,31 @@ class Scratch(NamedTuple):
     @classmethod
     def of(cls, n_units: int) -> Scratch:
         """Make it here, since numba would compile every kind of array."""
-        theta, b, left = np.zeros((3, n_units))
         units, active = np.zeros((2, n_units), np.int64)
-        return cls(theta, b, np.ones(n_units), left, units, active, np.zeros((n_units, n_units)))
+        return cls(np.zeros(n_units), np.zeros(n_units), np.ones(n_units), units, active, np.zeros((n_units, n_units)))
 
 
 @compiled(**WITHIN)
-def step(R, norm2, rules, scratch, carried):
-    """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
-
-    Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
-    outputs were found. ``carried[0]`` says whether ``L`` is a factor of R, now and then; None carries none along, which
-    takes less time where units are two or so.
-    """
-    theta, b, decay, left, units, active, L = scratch
-    n_units = len(theta)
+def in_use(R, theta, units):
+    """List the units that have answered a sample, and put outputs to 0; returns how many, and the trace of R."""
     count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
-    for a in range(n_units):
+    for a in range(len(theta)):
         theta[a] = 0.0
         trace += R[a, a]
         if R[a, a] > 0.0:
             units[count] = a
             count += 1
-    solved = True
-    if carried is not None:
-        most = rules.max_sweeps
-        solved = solve(R, b, units, count, rules.nonnegative, most, carried[0], active, L, theta, left)
-    elif rules.nonnegative:
-        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
-    else:
-        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
+    return count, trace
+
+
+@compiled(**WITHIN)
+def learn(R, norm2, count, trace, rules, theta, decay):
+    """Learn R from outputs theta to a sample of ``norm2 = |chi|^2``, ``count`` units in use.
+
+    Recruits a unit where that is due, and leaves in ``decay`` the roots of the units' forgetting factors.
+    """
+    n_units = len(theta)
     if count < n_units:
         residual = norm2
         for a in range(n_units):
@@ -119,11 +108,26 @@ def step(R, norm2, rules, scratch, carried):
         for a in range(n_units):
             lasting = answered and R[a, a] * rules.forgetting > rules.floor * trace
             decay[a] = np.sqrt(rules.forgetting) if lasting else 1.0
-    if carried is not None:
-        carried[0] = not rules.nonnegative and count == n_units and carry(R, L, theta, decay, left)
     for a in range(n_units):
         for c in range(n_units):
             R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
+
+
+@compiled(**WITHIN)
+def step(R, norm2, rules, scratch):
+    """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
+
+    Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
+    outputs were found.
+    """
+    theta, b, decay, units, active, L = scratch
+    count, trace = in_use(R, theta, units)
+    solved = True
+    if rules.nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
+    else:
+        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
+    learn(R, norm2, count, trace, rules, theta, decay)
     return solved
 
 
@@ -151,7 +155,7 @@ def _recurse(P, G, R, rules, outputs, D, gain, scratch):
                 inner += D[a, s] * G[t, s]
             b[a] = gain[a] * P[t, a] + inner
         used += 1
-        solved += step(R, np.float64(G[t, t]), rules, scratch, None)
+        solved += step(R, np.float64(G[t, t]), rules, scratch)
         for a in range(n_units):
             if decay[a] < 1.0:
                 gain[a] *= decay[a] ** 2
@@ -201,7 +205,7 @@ def _recurse_in_features(u, v, S, R, rules, outputs, D, gain, chi, matrix, scrat
                 change += D[a, i] * chi[i]
             b[a] = gain[a] * before + change
         used += 1
-        solved += step(R, np.float64(norm2), rules, scratch, None)
+        solved += step(R, np.float64(norm2), rules, scratch)
         for a in range(n_units):
             outputs[t, a] = theta[a]
             if decay[a] < 1.0:
@@ -222,7 +226,7 @@ def respond(inputs, R, nonnegative, max_sweeps):
 
 @compiled()
 def _respond(inputs, R, nonnegative, max_sweeps, outputs, scratch):
-    theta, b, _, _, units, active, L = scratch
+    theta, b, _, units, active, L = scratch
     n_samples, n_units = inputs.shape
     unsolved = 0
     count = np.int64(0)

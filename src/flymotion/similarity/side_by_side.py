@@ -1,7 +1,7 @@
 """The outputs of Eq. 15, as in ``inner_problem``, for more units: rows of R are taken side by side in the processor.
 
-SM's factor of R is carried along with R, in K^2 steps, where it would take K^3 / 6 to make anew. With two units all this
-takes longer.
+SM's factor of R is carried along with R, in K^2 steps, where it would take K^3 / 6 to make anew. With two units all
+this takes longer.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def optimal(R, b, units, count, active, n_active, theta, left, top):
 
 @compiled(**WITHIN)
 def carry(R, L, theta, decay, left):
-    """Make the factor of R, of all units, that of R when theta has been learned, stably, as pivots only grow.
+    """Make L, the factor of R before theta was learned, that of R after it, stably, as pivots only grow.
 
     Returns whether it was: where R is far enough from singular, and units forget alike.
 
@@ -135,7 +135,7 @@ def carry(R, L, theta, decay, left):
     far = True
     for a in range(n_units):
         left[a] = theta[a]
-        far &= 0.0 < L[a, a] * R[a, a] < 1e6 and L[a, a] * theta[a] ** 2 < 1e12 and decay[a] == decay[0]
+        far &= 0.0 < L[a, a] * R[a, a] < 1e6 and decay[a] == decay[0]
     if not far:
         return False
     before = decay[0] * decay[0]
