@@ -146,10 +146,14 @@ def _step(R, norm2, rules, scratch, left, carried):
 
 
 @compiled(**WITHIN)
-def _weight(across, spread, pushed):
+def _weight(across, Q, gain, spread, pushed, lasting):
     """Weight factors u by outputs."""
     n_units, n_u = len(spread), len(across)
+    rank = across.shape[1] // FEW
     for a in range(n_units):
+        lasting[0, a] = gain[a]
+        for s in range(across.shape[1]):
+            spread[a, s] = Q[a, s // rank]
         for i in range(n_u):
             for s in range(across.shape[1]):
                 pushed[a * n_u + i, s] = spread[a, s] * across[i, s]
@@ -201,11 +205,7 @@ def _recurse_in_few(S, R, rules, outputs, D, gain, few, scratch, left, carried):
                     for t in range(s):
                         Q[a, t] *= decay[a] ** 2
                 outputs[start + s, a] = Q[a, s] = theta[a]
-        for a in range(n_units):
-            lasting[0, a] = gain[a]
-            for s in range(FEW * rank):
-                spread[a, s] = Q[a, s // rank]
-        _weight(few.across, spread, few.pushed)
+        _weight(few.across, Q, gain, spread, few.pushed, lasting)
         np.dot(few.pushed, v, few.change)
         _add(S, few.change, lasting, D, few.T)
     return used, used - solved
