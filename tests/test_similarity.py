@@ -18,8 +18,8 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from flymotion.frames import FramePairs, pair_up
 from flymotion.similarity import state
 from flymotion.similarity.features import OuterProducts, outer_products
-from flymotion.similarity.inner_problem import solve_linear, solve_nonnegative
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.similarity.recursion import respond
 
 LEARNERS = [SimilarityMatching, NonnegativeSimilarityMatching]
 KINDS = ["vectors", "rank 1", "rank 2"]
@@ -199,20 +199,17 @@ def test_w_and_m_are_views_of_the_state(make_vectors, Learner):
 # The inner problem (B06, B07)
 
 
+def solved(R, b, nonnegative=True, sweeps=10_000):
+    theta, missed = respond(np.array([b], float), np.array(R, float), nonnegative, sweeps)
+    return theta[0], not missed
+
+
 @pytest.fixture
 def solve():
-    def linear(R, b):
-        n, theta = len(b), np.zeros(len(b))
-        solve_linear(np.array(R, float), np.array(b, float), np.arange(n), n, np.zeros((n, n)), theta)
-        return theta
-
-    def nonnegative(R, b, sweeps=100):
-        n, theta = len(b), np.zeros(len(b))
-        scratch = np.arange(n), n, np.zeros(n, np.int64), np.zeros((n, n)), theta
-        reached = solve_nonnegative(np.array(R, float), np.array(b, float), *scratch, sweeps)
-        return theta, reached
-
-    return {"linear": linear, "nonnegative": nonnegative}
+    return {
+        "linear": lambda R, b: solved(R, b, nonnegative=False)[0],
+        "nonnegative": lambda R, b, sweeps=100: solved(R, b, sweeps=sweeps),
+    }
 
 
 def best_of_all_active_sets(R, b):
@@ -271,8 +268,8 @@ def test_nonnegative_solution_is_the_one_minimum_among_all_active_sets(n, seed, 
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, n)) + spread
     R, b = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n) * n
-    theta, scratch = np.zeros(n), (np.zeros(n, np.int64), np.zeros((n, n)))
-    assert solve_nonnegative(R, b, np.arange(n), n, *scratch, theta, 10_000)
+    theta, reached = solved(R, b)
+    assert reached
     assert_allclose(theta, best_of_all_active_sets(R, b), rtol=1e-7, atol=1e-9)
 
 
@@ -281,9 +278,8 @@ def test_nonnegative_solution_is_the_one_minimum_among_all_active_sets(n, seed, 
 def test_linear_solution_is_that_of_lapack(n, seed):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, n))
-    R, b, theta = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n), np.zeros(n)
-    solve_linear(R, b, np.arange(n), n, np.zeros((n, n)), theta)
-    assert_allclose(theta, np.linalg.solve(R, b), rtol=1e-8, atol=1e-10)
+    R, b = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n)
+    assert_allclose(solved(R, b, nonnegative=False)[0], np.linalg.solve(R, b), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.case("B01")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from flymotion.similarity.compilation import PART, compiled
+from flymotion.similarity.compilation import WITHIN, compiled
 
 __all__ = ["solve_linear", "solve_nonnegative"]
 
 
-@compiled(**PART)
+@compiled(**WITHIN)
 def solve_linear(R, b, units, count, L, theta):
     """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
     for i in range(count):
@@ -35,7 +35,7 @@ def solve_linear(R, b, units, count, L, theta):
         theta[units[i]] = value if L[i, i] != 0.0 else 0.0
 
 
-@compiled(**PART)
+@compiled(**WITHIN)
 def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
     """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
 
