@@ -125,7 +125,7 @@ def _whitening(course: Course) -> np.ndarray:
 
 
 def _exponential(n: int, seed: int) -> OfFirstPairs:
-    return OfFirstPairs(ExponentialOperators(n, n_starts=9, tol=1e-3, max_iter=10), 4_000 if n == 1 else 1_000)
+    return OfFirstPairs(ExponentialOperators(n, n_starts=9, tol=1e-3, max_iter=10), 4_000 if n == 1 else 600)
 
 
 def _incremental_pca(n: int, seed: int, *, both_signs: bool) -> WrittenOut:
@@ -214,7 +214,7 @@ LEARNERS: dict[str, Entry] = {
     ),
     "exponential": Entry(
         _exponential,
-        "Miao & Rao, Neural Computation 2007; of the first 4,000 pairs, or with two operators 1,000",
+        "Miao & Rao, Neural Computation 2007; of the first 4,000 pairs, or with two operators 600",
         False,
         "what all operators leave unexplained, moved back by parts of each pair's motion, in one batch",
         feature=None,
