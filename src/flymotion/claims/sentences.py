@@ -158,6 +158,19 @@ SENTENCES = (
         "hardly told",
     ),
     Sentence(
+        "we do not require separate neurons to represent different velocities",
+        "2.2",
+        (
+            "C9.velocity_fractions_direction > C9.velocity_fractions_direction_diagonals",
+            "C9.velocity_fractions_direction > C9.velocity_fractions_direction_gated_next",
+            "C9.velocity_fractions_direction > 0.9",
+        ),
+        ("C9.velocity_fractions_direction_gated < 0.6", "C9.velocity_whole_told > C9.velocity_whole_told_diagonals"),
+        condition="direction is asked of shifts below a pixel, and rivals multiply the two frames: two mapping "
+        "units of a gated network that is given the change tell most of it, too, and whole pixels are told by a unit a velocity",
+        comment="the start alone tells as much as what was learned",
+    ),
+    Sentence(
         "a single output neuron (for each direction of motion), whose activity increases with velocity",
         "2.2",
         ("C8.gratings", "C8.noise", "C8.sign"),
