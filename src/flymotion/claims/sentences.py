@@ -166,8 +166,8 @@ SENTENCES = (
             "C9.velocity_fractions_direction > 0.9",
         ),
         ("C9.velocity_fractions_direction_gated < 0.6", "C9.velocity_whole_told > C9.velocity_whole_told_diagonals"),
-        condition="direction is asked of shifts below a pixel, and rivals multiply the two frames: two mapping "
-        "units of a gated network that is given the change tell most of it, too, and whole pixels are told by a unit a velocity",
+        condition="direction is asked of shifts below a pixel, and rivals multiply the two frames: a gated network "
+        "given the change tells most of it by two units, too, and whole pixels are told by a unit a velocity",
         comment="the start alone tells as much as what was learned",
     ),
     Sentence(
