@@ -140,6 +140,9 @@ def _mini_batch_kmeans(n: int, seed: int) -> OfCentres:
     return OfCentres(WrittenOut(MiniBatchKMeans(n, n_init=10, random_state=seed), batch_size=256))
 
 
+FURTHEST = 5.0
+"""Mean motions: in every world new pairs move as those learned from do, at most twice as far as on average."""
+
 OURS = "its own input and its unit's output, over a running sum of that output squared; lateral: both units' outputs"
 OJA = "its input, and the outputs of all units with their weights from the same input"
 
@@ -221,7 +224,7 @@ LEARNERS: dict[str, Entry] = {
         signed=True,
     ),
     "rotations": Entry(
-        lambda n, seed: OfPlanes(IrreducibleRotations()),
+        lambda n, seed: OfPlanes(IrreducibleRotations(furthest=FURTHEST)),
         "worked out from Genkin, Lipshutz, Golkar, Tesileanu & Chklovskii, NeurIPS 2022, of one layer; raw frames",
         False,
         "the component alone as sm's, of Eq. 24; least squares and rates all pairs in one batch",
@@ -230,7 +233,7 @@ LEARNERS: dict[str, Entry] = {
         told=_whitening,
     ),
     "rotations-differences": Entry(
-        lambda n, seed: OfPlanes(IrreducibleRotations(method="differences")),
+        lambda n, seed: OfPlanes(IrreducibleRotations(method="differences", furthest=FURTHEST)),
         "the same of two layers, from principal components of differences",
         False,
         "the components alone as sm's, of differences, then of Eq. 24; least squares and rates all pairs in one batch",
