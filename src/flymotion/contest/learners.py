@@ -2,6 +2,8 @@
 
 A new learner is an entry here, and nothing else has to know of it. Learners of chi are given the midpoint feature
 (Eq. 23, Suppl. A), unless another is asked for: ``"nsm:change"`` is NSM of the paper's own (Eq. 11).
+
+Longer than 350 lines because it is one table, of which every learner has an entry.
 """
 
 from __future__ import annotations
