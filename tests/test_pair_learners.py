@@ -19,12 +19,16 @@ from flymotion.relations import ExponentialOperators, PairLearner, SlowFeatures
 QUICK = {"n_components": 3, "random_state": 0, "n_passes": 2, "n_init": 2, "n_starts": 5, "max_iter": 20}
 """Values of parameters, for learners that have them: small, and the same whenever it is run."""
 
+SMALLER = {ExponentialOperators: {"n_components": 1}}
+"""Values for learners that take seconds with those: several exponentials have a matrix a pair."""
+
 EXPORTED = [getattr(relations, name) for name in relations.__all__]
 CLASSES = [each for each in EXPORTED if issubclass(each, PairLearner) and each is not PairLearner]
 
 
 def quick(kind):
-    return kind().set_params(**{name: QUICK[name] for name in QUICK.keys() & kind().get_params().keys()})
+    values = QUICK | SMALLER.get(kind, {})
+    return kind().set_params(**{name: values[name] for name in values.keys() & kind().get_params().keys()})
 
 
 LEARNERS = [*map(quick, CLASSES), SlowFeatures(3, of="pairs"), SlowFeatures(3, expansion="linear")]

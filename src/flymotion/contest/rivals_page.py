@@ -78,7 +78,7 @@ def _of_world(contest: Contest, world: str) -> str:
 
 def _locality(contest: Contest) -> str:
     of = {name: entry(name) for name in contest.config.learners}
-    rows = [[_called(n), "yes" if e.local else "no", e.knows, e.feature or "pairs", e.source] for n, e in of.items()]
+    rows = [[_called(n), e.local, e.knows, e.feature or "pairs", e.source] for n, e in of.items()]
     return _table(["learner", "local", "what a synapse needs to know", "given", "source"], rows)
 
 
