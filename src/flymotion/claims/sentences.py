@@ -48,8 +48,9 @@ SENTENCES = (
         ("C25.theta_L1 > 0.9", "C25.named_L1_signed > 0.9", "C25.named_translation_signed > 0.9"),
         condition="there are no more signed operators than transformations, and more than five whitened pixels to tell "
         "magnitudes from",
-        comment="it then names the ways of new pairs as often as NSM does (C25.named_translation_half_sparse), and its "
-        "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation)",
+        comment="it then names four ways of new pairs as often as NSM does (C25.named_translation_half_sparse); its "
+        "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation), as NSM's are when divided "
+        "alike (C25.theta_rotation_nsm_divided)",
     ),
     # -- 1.1, vectors
     Sentence("optimized offline by a projection onto the principal subspace", "1.1", ("C26.reconstruction < 1e-6",)),
