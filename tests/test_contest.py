@@ -12,11 +12,9 @@ from flymotion.contest.competing import FILES, Config, Unfinished, work
 from flymotion.contest.learners import ALL, Entry, entry, n_outputs
 from flymotion.contest.rivals_page import rivals_page
 from flymotion.contest.scoring import Naming, ReadOut, captured, correlation, matched, odd_parts, recalled
-from flymotion.contest.simple_learners import Answering
 from flymotion.contest.trials import MEASURES, TIMES, trial
 from flymotion.generators.analytic import cosine
 from flymotion.plots.canvas import new_figure
-from flymotion.similarity.rivals import OuterProductPCA
 
 SMALL = {"n_seeds": 1, "n_pairs": (50, 200), "n_noisy": 200, "n_new": 200, "snrs": (30.0,)}
 
@@ -175,15 +173,6 @@ def test_a_learner_of_pairs_has_no_feature(monkeypatch):
     monkeypatch.setitem(LEARNERS, "paired", Entry(lambda n, seed: None, "nobody", False, "all", feature=None))
     with pytest.raises(ValueError, match="'paired:change' names a feature, but paired learns from pairs of frames"):
         entry("paired:change")
-
-
-def test_a_learner_may_answer_by_another_name(make_products):
-    chi = make_products(n=3)
-    pca = Answering(OuterProductPCA(2), "score_samples", "loadings").fit(chi)
-    pca.learner.score_samples = lambda X: pca.learner.transform(X)[:, 0]
-    pca.learner.loadings = pca.learner.generators_[0]
-    np.testing.assert_array_equal(pca.transform(chi)[:, 0], pca.learner.transform(chi)[:, 0])
-    np.testing.assert_array_equal(pca.generators_, pca.learner.generators_[:1])
 
 
 # -- all in all ------------------------------------------------------------------------------------------------------
