@@ -129,7 +129,7 @@ class IrreducibleRotations(PairLearner):
         rounds = self.n_refinements
         if not isinstance(rounds, int | np.integer) or isinstance(rounds, bool) or rounds < 0:
             raise ValueError(f"n_refinements is {rounds!r}; expected a whole number, 0 or more")
-        if self.method not in METHODS:
+        if self.method not in tuple(METHODS):
             raise ValueError(f"method is {self.method!r}; expected one of {', '.join(map(repr, METHODS))}")
         if not (isinstance(self.furthest, Real) and 0 < float(self.furthest) < np.inf):
             raise ValueError(f"furthest is {self.furthest!r}; expected a positive number of mean motions")
