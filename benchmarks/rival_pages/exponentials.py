@@ -143,7 +143,7 @@ def on_ring(smooth: float, most: float, seed: int) -> tuple[dict[str, np.ndarray
     sm = SimilarityMatching(1).fit(outer_products(pairs, "midpoint"))
     few = new[:N_REGISTERED]
     registered = Generators(sm.generators_, (N_RING,)).fitted(pairs).register(few, windows=[np.ones(N_RING)])
-    null = at_random(ExponentialOperators().fit(pairs[:20]), seed)
+    null = at_random(learner, seed)
     estimates = {
         "exponential": read(told(learner), pairs, new),
         "first order": read(regressed(A, middle=False), small(pairs), new),

@@ -272,11 +272,12 @@ def draw(result: dict[str, Found], path: str) -> None:
     for axes, (place, found) in zip(panels.flat, result.items(), strict=True):
         axes.plot(SHIFTS, SHIFTS, "k-", linewidth=1.2, label="null: always 0")
         for name, (style, size) in STYLES.items():
-            label = f"{name} (seeds: {len(found[name])})"
+            label = f"{name}, 1 seed" if len(found[name]) == 1 else name
             axes.plot(SHIFTS, np.median(found[name], axis=0), style, markersize=size, linewidth=1.2, label=label)
         told = f"{LIMIT} px: largest shifts to learn from (midpoint feature, 5 pixels)"
         axes.axvline(LIMIT, color="0.5", linewidth=0.7, label=told)
-        axes.set(xscale="log", yscale="log", title=f"{place.replace('1/f^2', 'power 1/f²')} pixels")
+        title = f"{place.replace('1/f^2', 'power 1/f²')} pixels, seeds: {len(found['midpoint filter: linear'])}"
+        axes.set(xscale="log", yscale="log", title=title)
         axes.set_xticks([0.1, 0.3, 1, 3, 6], ["0.1", "0.3", "1", "3", "6"])
         axes.minorticks_off()
     for axes in panels[1]:
