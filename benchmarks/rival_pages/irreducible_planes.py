@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.linalg import orth
 
 from flymotion import FramePairs
 from flymotion.claims.worlds import WORLDS
@@ -131,15 +132,24 @@ def explained(planes: np.ndarray, mean: np.ndarray, turns: FramePairs) -> np.nda
     return np.sort(1 - np.min(left, axis=0) / np.mean(np.abs(z_next) ** 2 + np.abs(z) ** 2, axis=0))[::-1]
 
 
+def harmonics(positions: np.ndarray) -> list[np.ndarray]:
+    """Return what circular harmonics of each order, 1 to 5, span at positions in the unit disc: orthonormal columns.
+
+    Three radial functions each. On few pixels some depend on others: orders have 5 or 6 dimensions.
+    """
+    across, down = positions.T
+    r, azimuth = np.hypot(across, down), np.arctan2(-down, across)
+    orders = [
+        [wave(m * azimuth) * r ** (m + 2 * j) for j in range(3) for wave in (np.cos, np.sin)] for m in range(1, 6)
+    ]
+    return [orth(np.stack(one, axis=1), rcond=1e-10) for one in orders]
+
+
 def rotation_part(n_seeds: int) -> Iterator[str]:
     """Planes of rotation inside a disc, with the circular harmonics of an order, three radial functions each."""
     eye, radius, K = Grid(7, 7, 0.6), 3.4, 6
     disc = np.linalg.norm(eye.positions, axis=1) <= radius
-    across, down = eye.positions[disc].T
-    r, azimuth = np.hypot(across, down) / radius, np.arctan2(-down, across)
-    harmonics = ([wave(m * azimuth) * r ** (m + 2 * j) for j in range(3) for wave in (np.cos, np.sin)]
-                 for m in range(1, 6))  # fmt: skip
-    spaces = [np.linalg.qr(np.stack(one, axis=1))[0] for one in harmonics]
+    spaces = harmonics(eye.positions[disc] / radius)
     scenes: list[Callable[..., FlatScene]] = [SmoothNoise, ExponentialNoise]
     cells: dict[str, list[str]] = {}
     for make in scenes:
