@@ -2,7 +2,7 @@
 
     python benchmarks/rival_pages/products.py [--part NAME] [--seeds N]
 
-The part "figure" prints nothing: it draws docs/gated-filters.png.
+The part "figure" draws docs/gated-filters.png, of seed 0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from product_autoencoder import GatedAutoencoder
 from product_images import (
     Images,
     Shifts,
@@ -170,7 +171,28 @@ def measured(
     return found | {"without learning": lesson.unlearned()}, seconds
 
 
-# -- weight decay, and the figure --------------------------------------------------------------------------------------
+# -- other ways to learn, and the figure ------------------------------------------------------------------------------
+
+
+def autoencoder(n_seeds: int) -> Iterator[str]:
+    """Compare with the later form of the network, on shifts of a line."""
+
+    def measures(seed: int) -> dict[str, Any]:
+        lesson, found = Lesson(Shifts(), 10_000, seed), {}
+        settings = OF_LINE | {"random_state": seed}
+        for name, model in {
+            "contrastive divergence": GatedBoltzmann(**settings),
+            "autoencoder, learning rate 0.03": GatedAutoencoder(**settings),
+            "autoencoder, learning rate 0.01": GatedAutoencoder(**settings | {"learning_rate": 0.01}),
+            "autoencoder, no weight decay": GatedAutoencoder(**settings | {"learning_rate": 0.01, "weight_decay": 0.0}),
+        }.items():
+            found[name] = list(lesson.measures(model.fit(lesson.learned.pairs)).values())[:5]
+        return found
+
+    columns = ("sinusoids", "same frequency", "in quadrature", "named", "analogy")
+    found = of_seeds(map(measures, range(n_seeds)))
+    rows = ([name, *map(spread, one.T)] for name, one in found.items())
+    yield from table(f"A denoising autoencoder beside it, {n_seeds} seeds", ["", *columns], rows)
 
 
 def decay(n_seeds: int) -> Iterator[str]:
@@ -224,6 +246,7 @@ def figure(n_seeds: int) -> Iterator[str]:
 PARTS: dict[str, tuple[int, Part]] = {
     "own": (5, own),
     "larger": (1, larger),
+    "autoencoder": (1, autoencoder),
     "decay": (1, decay),
     "figure": (1, figure),
     "lines": (5, lines),
