@@ -34,6 +34,7 @@ from flymotion.claims.worlds import WORLDS
 from flymotion.frames import FramePairs
 from flymotion.plots.canvas import new_figure
 from flymotion.relations import DiagonalSums, GatedBoltzmann
+from flymotion.writing import whole
 
 FIGURE = Path(__file__).parents[2] / "docs" / "gated-filters.png"
 
@@ -239,7 +240,8 @@ def figure(n_seeds: int) -> Iterator[str]:
             ax.set_ylabel(("before", "after")[row % 2], fontsize=9)
         half.suptitle(f"{title}: filters of 20 of 100 factors", fontsize=10)
         half.colorbar(shown, ax=axes, location="bottom", shrink=0.6, aspect=40, label="weight")
-    canvas.savefig(FIGURE, dpi=80)
+    with whole(FIGURE) as place:
+        canvas.savefig(place, dpi=80)
     yield f"\n{FIGURE.name} is drawn"
 
 
