@@ -12,11 +12,11 @@ from flymotion.contest.competing import FILES, Config, Unfinished, work
 from flymotion.contest.learners import ALL, Entry, entry, n_outputs
 from flymotion.contest.rivals_page import rivals_page
 from flymotion.contest.scoring import Naming, ReadOut, captured, correlation, matched, odd_parts, recalled
-from flymotion.contest.simple_learners import Answering
+from flymotion.contest.simple_learners import OfFirstPairs, OfPlanes
 from flymotion.contest.trials import MEASURES, TIMES, trial
 from flymotion.generators.analytic import cosine
 from flymotion.plots.canvas import new_figure
-from flymotion.similarity.rivals import OuterProductPCA
+from flymotion.relations import IrreducibleRotations, OperatorReconstruction
 
 SMALL = {"n_seeds": 1, "n_pairs": (50, 200), "n_noisy": 200, "n_new": 200, "snrs": (30.0,)}
 
@@ -172,18 +172,24 @@ def test_a_learner_that_is_not_there_is_told(name, told):
 
 
 def test_a_learner_of_pairs_has_no_feature(monkeypatch):
-    monkeypatch.setitem(LEARNERS, "paired", Entry(lambda n, seed: None, "nobody", False, "all", feature=None))
+    monkeypatch.setitem(LEARNERS, "paired", Entry(lambda n, seed: None, "nobody", "no", "all", feature=None))
     with pytest.raises(ValueError, match="'paired:change' names a feature, but paired learns from pairs of frames"):
         entry("paired:change")
 
 
-def test_a_learner_may_answer_by_another_name(make_products):
-    chi = make_products(n=3)
-    pca = Answering(OuterProductPCA(2), "score_samples", "loadings").fit(chi)
-    pca.learner.score_samples = lambda X: pca.learner.transform(X)[:, 0]
-    pca.learner.loadings = pca.learner.generators_[0]
-    np.testing.assert_array_equal(pca.transform(chi)[:, 0], pca.learner.transform(chi)[:, 0])
-    np.testing.assert_array_equal(pca.generators_, pca.learner.generators_[:1])
+def test_a_learner_may_take_its_first_pairs_alone():
+    pairs = course("ring", 400, 20, None, 0).pairs
+    first = OfFirstPairs(OperatorReconstruction(random_state=0, max_iter=1000), 200).fit(pairs)
+    alone = OperatorReconstruction(random_state=0, max_iter=1000).fit(pairs[:200])
+    np.testing.assert_array_equal(first.generators_, alone.generators_)
+    np.testing.assert_array_equal(first.transform(pairs), alone.transform(pairs))
+
+
+def test_planes_are_of_frames_before_whitening():
+    given = course("ring", 1000, 100, None, 0)
+    planes = OfPlanes(IrreducibleRotations()).fit(given.pairs, given.Z)
+    assert matched(planes.generators_, given.analytic).min() > 0.95
+    assert np.abs(np.corrcoef(planes.transform(given.new)[:, 0], given.new.motion[:, 0])[0, 1]) > 0.99
 
 
 # -- all in all ------------------------------------------------------------------------------------------------------
@@ -239,7 +245,7 @@ def test_what_cannot_learn_is_told(here, no_figures, tmp_path, monkeypatch):
         def fit(self, X):
             raise ValueError("no")
 
-    monkeypatch.setitem(LEARNERS, "stubborn", Entry(lambda n, seed: Stubborn(), "nobody", False, "nothing"))
+    monkeypatch.setitem(LEARNERS, "stubborn", Entry(lambda n, seed: Stubborn(), "nobody", "no", "nothing"))
     found = compete(["ring"], ["stubborn", "random"], out=tmp_path, **SMALL)
     assert list(found.failures()) == [("ring", "stubborn", "ValueError: no")]
     assert found.pairs_needed("ring", "stubborn") is None

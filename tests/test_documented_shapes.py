@@ -21,7 +21,7 @@ from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMa
 from flymotion.detectors import FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
-from flymotion.frames import FramePairs, as_frames
+from flymotion.frames import FramePairs, as_frames, pair_up
 from flymotion.generators import Generators, Operators, cosine, derivative_operator
 from flymotion.generators.analytic import interior
 from flymotion.generators.flows import implied_flow, mean_filters
@@ -32,6 +32,21 @@ from flymotion.learner.corpus import guise, worthwhile
 from flymotion.learner.sources import load_photographs
 from flymotion.learner.video_noise import Moments, whitening
 from flymotion.photoreceptors import DivisiveNormalization, LogIntensity, OnOff, WeberContrast, ZCAWhitening
+from flymotion.relations import (
+    AdditiveUnits,
+    DiagonalSums,
+    ExponentialOperators,
+    GatedBoltzmann,
+    IrreducibleRotations,
+    OperatorReconstruction,
+    SlowFeatures,
+)
+from flymotion.relations.additive import end_to_end
+from flymotion.relations.alternation import Penalty, best_magnitudes, best_operators
+from flymotion.relations.exponential_action import moved, moved_and_slopes, operator_slopes
+from flymotion.relations.exponential_magnitudes import spacing
+from flymotion.relations.irreducible_rotations import planes_of
+from flymotion.relations.plane_rates import fit_rates, most_likely
 from flymotion.similarity import dendrites, initialisation, optima, samples
 from flymotion.similarity.features import OuterProducts
 from flymotion.similarity.literal import RateNetwork
@@ -73,7 +88,7 @@ from flymotion.world.scenes.scene import as_covariances, as_luminance
 
 ROOMS = {
     *("frames", "world", "video", "photoreceptors", "stimuli"),
-    *("similarity", "generators", "learner", "detectors", "tuning"),
+    *("similarity", "generators", "relations", "learner", "detectors", "tuning"),
 }
 
 
@@ -216,6 +231,32 @@ def learned():
 
 
 @cache
+def line_pairs():
+    """Pairs of a movie of 4 pixels."""
+    return pair_up(np.random.default_rng(0).standard_normal((31, 4)))
+
+
+@cache
+def gated():
+    return GatedBoltzmann(2, n_factors=5, n_passes=1, random_state=0).fit(line_pairs())
+
+
+@cache
+def rotations():
+    return IrreducibleRotations().fit(line_pairs())
+
+
+@cache
+def reconstructing():
+    return OperatorReconstruction(2, solver="gradient", n_init=3, random_state=0).fit(line_pairs())
+
+
+@cache
+def slow():
+    return SlowFeatures(2, of="pairs").fit(line_pairs())
+
+
+@cache
 def operators():
     """Two translations of a grid of 4 x 5 pixels."""
     return Operators(np.stack([derivative_operator(Grid(4, 5), v) for v in ((1.0, 0.0), (0.0, 1.0))]), Grid(4, 5))
@@ -255,6 +296,9 @@ def points(n, ndim):
 
 TIMES = np.arange(7) * 0.1
 PATCHES = np.random.default_rng(0).standard_normal((2, 11, 5, 5)).astype(np.float32)
+PAIRED = {"n_pairs": 30, "n_pixels": 4, "n_planes": 2}
+BENT = 0.1 * np.random.default_rng(0).standard_normal((2, 4, 4))
+TURNED = np.random.default_rng(0).standard_normal((2, 30, 2)) @ [1, 1j]
 THETA = np.random.default_rng(0).uniform(size=(30, 2))
 SAMPLED = {"...": (6, 8)}
 FRAMES = {"n_frames": 7, "height": 20, "width": 26}
@@ -461,6 +505,45 @@ CALLS = {
     "WrittenOut.transform": (lambda: written_out().transform(products()), {"n_outputs": 2, **NETWORK}),
     "WrittenOut.generators_": (lambda: written_out().generators_, {"n_outputs": 2, **NETWORK}),
     "orthonormal_rows": (lambda: orthonormal_rows(np.ones((2, 3))), {"n_rows": 2, "n": 3}),
+    # relations
+    "PairLearner.transform": (lambda: slow().transform(line_pairs()), {"n_outputs": 2, **PAIRED}),
+    "end_to_end": (lambda: end_to_end(line_pairs()), PAIRED),
+    "DiagonalSums.generators_": (lambda: DiagonalSums(1).fit(line_pairs()).generators_, {"n_outputs": 3, **PAIRED}),
+    "DiagonalSums.velocities": (
+        lambda: DiagonalSums(1).fit(line_pairs()).velocities(line_pairs()),
+        {"n_dims": 1, **PAIRED},
+    ),
+    "GatedBoltzmann.analogies": (lambda: gated().analogies(line_pairs(), line_pairs().before), PAIRED),
+    "GatedBoltzmann.generators_": (lambda: gated().generators_, {"n_components": 2, **PAIRED}),
+    "Gates.mapping": (
+        lambda: gated().gates_.mapping(line_pairs().before, line_pairs().after),
+        {"B": 30, "K": 2},
+    ),
+    "Gates.after": (lambda: gated().gates_.after(line_pairs().before, THETA), {"B": 30, "n": 4}),
+    "best_magnitudes": (
+        lambda: best_magnitudes(line_pairs().after, line_pairs().before, BENT, Penalty())[0],
+        {"T": 30, "K": 2},
+    ),
+    "best_operators": (
+        lambda: best_operators(line_pairs().after, line_pairs().before, BENT, THETA, Penalty()),
+        {"K": 2, "n": 4},
+    ),
+    "IrreducibleRotations.amplitudes": (lambda: rotations().amplitudes(line_pairs()), PAIRED),
+    "IrreducibleRotations.velocity": (lambda: rotations().velocity(line_pairs()), PAIRED),
+    "IrreducibleRotations.generator_": (lambda: rotations().generator_, PAIRED),
+    "IrreducibleRotations.generators_": (lambda: rotations().generators_, PAIRED),
+    "OperatorReconstruction.generators_": (lambda: reconstructing().generators_, {"n_components": 2, **PAIRED}),
+    "SlowFeatures.generators_": (lambda: slow().generators_, {"n_components": 2, **PAIRED}),
+    "planes_of": (lambda: planes_of(BENT[0] - BENT[0].T, 2), {"n_planes": 2, "n": 4}),
+    "most_likely": (lambda: most_likely(TURNED[0][:, None] * [1, 1], np.array([1.0, 2.0])), PAIRED),
+    "fit_rates": (lambda: fit_rates(*(z[:, None] * [1, 1j] for z in TURNED), np.array([1.0, 2.0])), PAIRED),
+    "moved": (lambda: moved(BENT, THETA, line_pairs().before), {"T": 30, "n": 4}),
+    "moved_and_slopes": (lambda: moved_and_slopes(BENT, THETA, line_pairs().before), {"T": 30, "K": 2, "n": 4}),
+    "operator_slopes": (
+        lambda: operator_slopes(BENT, THETA, line_pairs().before, line_pairs().after),
+        {"K": 2, "n": 4},
+    ),
+    "spacing": (lambda: spacing(BENT, line_pairs().before), {"K": 2}),
     "ReconstructionNetwork.transform": (
         lambda: reconstruction().transform(vectors().x),
         {"n_samples": 30, "n_components": 2},
@@ -602,6 +685,16 @@ ATTRIBUTES = {
     "FastSimilarityMatching": (fast_matching, {"K": 2, **NETWORK}),
     "WrittenOut": (written_out, {"K": 2, **NETWORK}),
     "ReconstructionNetwork": (reconstruction, {"K": 2, "n_features": 12}),
+    "AdditiveUnits": (lambda: AdditiveUnits(3).fit(line_pairs()), {"n_components": 3, **PAIRED}),
+    "DiagonalSums": (lambda: DiagonalSums(1).fit(line_pairs()), {"n_outputs": 3, "n_dims": 1, **PAIRED}),
+    "ExponentialOperators": (
+        lambda: ExponentialOperators(1, n_starts=1, tol=1.0).fit(line_pairs()),
+        {"K": 1, **PAIRED},
+    ),
+    "GatedBoltzmann": (gated, {"n_components": 2, **PAIRED}),
+    "IrreducibleRotations": (rotations, PAIRED),
+    "OperatorReconstruction": (reconstructing, {"K": 2, "n_init": 3, **PAIRED}),
+    "SlowFeatures": (slow, {"K": 2, "d": 8}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from flymotion import FramePairs
-from flymotion.claims.worlds import WORLDS, show_step
+from flymotion.claims.worlds import WORLDS, World, show_step
 from flymotion.generators import cosine
 from flymotion.relations import IrreducibleRotations
 from flymotion.relations.irreducible_rotations import METHODS, _amounts, _component, _one_layer, _refined, planes_of
@@ -93,6 +93,17 @@ def test_windows_of_an_endless_world_have_planes_too():
     for step in steps:
         shown = show_step(world.scene(1), world.eye(15), places, step)
         assert np.median(np.abs(pixels * learner.velocity(shown) - step)) < 0.15 * step
+
+
+def test_motion_that_went_too_far_is_left_out():
+    far = World(0.475, 3.0, "midpoint")
+    learned, new = far.pairs(15, 3000, [0, 0]), far.pairs(15, 1000, [0, 1])
+
+    def told(furthest):
+        velocity = IrreducibleRotations(furthest=furthest).fit(learned).velocity(new)
+        return abs(np.corrcoef(velocity, new.motion[:, 0])[0, 1])
+
+    assert told(5.0) > 0.9 > 0.5 > told(200.0)
 
 
 def test_the_network_of_similarity_matching_finds_the_planes():
@@ -202,6 +213,7 @@ def test_it_is_a_learner_of_pairs(method):
         ({"n_planes": 6}, "n_planes is 6; frames of 11 pixel\\(s\\) have 5 plane\\(s\\)"),
         ({"method": "svd"}, "method is 'svd'; expected one of 'antisymmetric', 'differences'"),
         ({"n_refinements": -1}, "n_refinements is -1; expected a whole number, 0 or more"),
+        ({"furthest": 0.0}, "furthest is 0.0; expected a positive number of mean motions"),
     ],
 )
 def test_parameters_out_of_range_are_named(how, message):

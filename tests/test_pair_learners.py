@@ -16,15 +16,19 @@ from flymotion import relations
 from flymotion.frames import FramePairs, pair_up
 from flymotion.relations import ExponentialOperators, PairLearner, SlowFeatures
 
-QUICK = {"n_components": 3, "random_state": 0, "n_passes": 2, "n_init": 2, "n_starts": 5, "max_iter": 20}
+QUICK = {"n_components": 3, "random_state": 0, "n_passes": 2, "n_init": 2, "n_starts": 2, "max_iter": 20}
 """Values of parameters, for learners that have them: small, and the same whenever it is run."""
+
+OTHERWISE = {ExponentialOperators: {"n_components": 1, "max_iter": 2}}
+"""Of those that would take seconds; more operators at once are in ``test_exponential_operators.py``."""
 
 EXPORTED = [getattr(relations, name) for name in relations.__all__]
 CLASSES = [each for each in EXPORTED if issubclass(each, PairLearner) and each is not PairLearner]
 
 
 def quick(kind):
-    return kind().set_params(**{name: QUICK[name] for name in QUICK.keys() & kind().get_params().keys()})
+    small = QUICK | OTHERWISE.get(kind, {})
+    return kind().set_params(**{name: small[name] for name in small.keys() & kind().get_params().keys()})
 
 
 LEARNERS = [*map(quick, CLASSES), SlowFeatures(3, of="pairs"), SlowFeatures(3, expansion="linear")]

@@ -48,8 +48,9 @@ SENTENCES = (
         ("C25.theta_L1 > 0.9", "C25.named_L1_signed > 0.9", "C25.named_translation_signed > 0.9"),
         condition="there are no more signed operators than transformations, and more than five whitened pixels to tell "
         "magnitudes from",
-        comment="it then names the ways of new pairs as often as NSM does (C25.named_translation_half_sparse), and its "
-        "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation)",
+        comment="it then names four ways of new pairs as often as NSM does (C25.named_translation_half_sparse); its "
+        "magnitudes are nearer to the steps than dx' W x is (C25.theta_rotation), as NSM's are when divided "
+        "alike (C25.theta_rotation_nsm_divided)",
     ),
     # -- 1.1, vectors
     Sentence("optimized offline by a projection onto the principal subspace", "1.1", ("C26.reconstruction < 1e-6",)),
@@ -156,6 +157,19 @@ SENTENCES = (
         ),
         condition="shifts are whole pixels, frames whitened, and their means removed; of photographs as they are it is "
         "hardly told",
+    ),
+    Sentence(
+        "we do not require separate neurons to represent different velocities",
+        "2.2",
+        (
+            "C9.velocity_fractions_direction > C9.velocity_fractions_direction_diagonals",
+            "C9.velocity_fractions_direction > C9.velocity_fractions_direction_gated_next",
+            "C9.velocity_fractions_direction > 0.9",
+        ),
+        ("C9.velocity_fractions_direction_gated < 0.6", "C9.velocity_whole_told > C9.velocity_whole_told_diagonals"),
+        condition="direction is asked of shifts below a pixel, and rivals multiply the two frames: a gated network "
+        "given the change tells most of it by two units, too, and whole pixels are told by a unit a velocity",
+        comment="the start alone tells as much as what was learned",
     ),
     Sentence(
         "a single output neuron (for each direction of motion), whose activity increases with velocity",

@@ -65,7 +65,7 @@ def _list() -> None:
     """Print learners and worlds, with their sources."""
     from flymotion.contest import ARENAS, LEARNERS
 
-    shown = [[name, e.feature or "pairs", "yes" if e.local else "no", e.source] for name, e in LEARNERS.items()]
+    shown = [[name, e.feature or "pairs", e.local, e.source] for name, e in LEARNERS.items()]
     table([("learner", "left"), ("given", "left"), ("local", "left"), ("source", "left")], shown)
     table([("world", "left"), ("what it is", "left")], [[name, arena.words] for name, arena in ARENAS.items()])
 

@@ -34,9 +34,9 @@ class Config:
     worlds: tuple[str, ...] = tuple(ARENAS)
     learners: tuple[str, ...] = ALL
     n_seeds: int = 3
-    n_pairs: tuple[int, ...] = (100, 300, 1_000, 3_000, 10_000, 30_000)
+    n_pairs: tuple[int, ...] = (100, 300, 1_000, 3_000, 10_000)
     """To learn from, each time from scratch."""
-    n_noisy: int = 10_000
+    n_noisy: int = 3_000
     """Pairs to learn from in noise."""
     n_new: int = 4_000
     snrs: tuple[float, ...] = (20.0, 10.0)
@@ -50,7 +50,6 @@ class Config:
 QUICK: dict[str, Any] = {
     "n_seeds": 1,
     "n_pairs": (100, 300, 1_000, 3_000),
-    "n_noisy": 3_000,
     "n_new": 2_000,
     "snrs": (20.0,),
 }

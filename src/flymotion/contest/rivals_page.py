@@ -31,10 +31,12 @@ Outputs marked ± have a sign, and each of them counts as two, one for each of t
 def rivals_page(contest: Contest) -> str:
     """Return the page, in Markdown."""
     config = contest.config
+    nulls = sum(entry(name).null for name in config.learners)
     parts = [
         "# Rivals\n",
-        f"`flymotion rivals`: {len(config.learners)} learners, nulls among them, in {len(config.worlds)} worlds, "
-        f"{config.n_seeds} seeds, up to {max(config.n_pairs):,} pairs to learn from, {config.n_new:,} new ones. "
+        f"`flymotion rivals`: {_counted(len(config.learners), 'learner')}, {nulls or 'none'} of them nulls, in "
+        f"{_counted(len(config.worlds), 'world')}, {_counted(config.n_seeds, 'seed')}, up to "
+        f"{max(config.n_pairs):,} pairs to learn from, {config.n_new:,} new ones. "
         "What is measured, and how to read it: docs/rivals.md.\n",
         "## New pairs whose motion is named right\n",
         _accuracies(contest),
@@ -46,6 +48,10 @@ def rivals_page(contest: Contest) -> str:
     if failures := list(contest.failures()):
         parts += ["## What could not be done\n", "".join(f"- {w}, {who}: {why}\n" for w, who, why in failures)]
     return "\n".join(parts)
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _accuracies(contest: Contest) -> str:
@@ -78,7 +84,7 @@ def _of_world(contest: Contest, world: str) -> str:
 
 def _locality(contest: Contest) -> str:
     of = {name: entry(name) for name in contest.config.learners}
-    rows = [[_called(n), "yes" if e.local else "no", e.knows, e.feature or "pairs", e.source] for n, e in of.items()]
+    rows = [[_called(n), e.local, e.knows, e.feature or "pairs", e.source] for n, e in of.items()]
     return _table(["learner", "local", "what a synapse needs to know", "given", "source"], rows)
 
 

@@ -109,7 +109,8 @@ def _scores(axes: Axes, contest: Contest, title: str, values: np.ndarray, told: 
 def _labels(contest: Contest) -> list[str]:
     """Return names of learners, with what is said of their outputs and synapses."""
     of = {name: entry(name) for name in contest.config.learners}
-    return [f"{name}{' ±' if e.signed else ''}{'' if e.null or not e.local else ' (local)'}" for name, e in of.items()]
+    local = {name for name, each in of.items() if each.local == "yes" and not each.null}
+    return [f"{name}{' ±' if of[name].signed else ''}{' (local)' if name in local else ''}" for name in of]
 
 
 def _curve(axes: Axes, contest: Contest, name: str, *, below: bool) -> None:

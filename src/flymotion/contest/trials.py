@@ -95,7 +95,7 @@ def _measured(given: Course, of: Entry, size: int, seed: int) -> dict[str, Any]:
         "velocity": correlation(readout(new), np.asarray(given.new.motion)),
         "accuracy_other": None if other is None else float(np.mean(other)),
         "state_bytes": len(pickle.dumps(learner, protocol=5)),
-        "learn_us": (learned - begun) / size * 1e6,
+        "learn_us": (learned - begun) / min(size, getattr(learner, "most", size)) * 1e6,
         "answer_us": _time_to_answer(learner, given.new, of),
     }
 

@@ -29,8 +29,8 @@ def not_negative(**values: float) -> None:
         Any that is not.
     """
     for name, value in values.items():
-        if not 0 <= value < np.inf:
-            raise ValueError(f"{name} is {value}; expected 0 or more, finite")
+        if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
+            raise ValueError(f"{name} is {value!r}; expected 0 or more, finite")
 
 
 def check_unchanged(estimator: Any, **learned: Any) -> None:

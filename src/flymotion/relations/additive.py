@@ -20,7 +20,7 @@ __all__ = ["AdditiveUnits", "end_to_end"]
 
 
 def end_to_end(pairs: FramePairs) -> np.ndarray:
-    """Return both frames of pairs, one after the other, shape (n_pairs, 2 n_pixels)."""
+    """Return both frames of pairs, one after the other, shape (n_pairs, 2 * n_pixels)."""
     flat = pairs.flat()
     return np.concatenate([flat.before, flat.after], axis=1)
 

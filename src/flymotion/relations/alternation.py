@@ -99,7 +99,7 @@ def _magnitudes(gram: np.ndarray, b: np.ndarray, penalty: Penalty) -> np.ndarray
 
 
 def best_operators(dx: np.ndarray, x: np.ndarray, A: np.ndarray, theta: np.ndarray, penalty: Penalty) -> np.ndarray:
-    """Return the best operators for magnitudes, scaled to norm 1.
+    """Return the best operators for magnitudes, scaled to norm 1, shape (K, n, n).
 
     An operator that no pair uses, or that would be 0, stays as it was.
     """

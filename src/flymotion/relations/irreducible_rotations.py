@@ -26,13 +26,15 @@ gives the next one: the antisymmetrised product, divided by the second moment.
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs
 from flymotion.relations.pair_learner import PairLearner
-from flymotion.relations.plane_rates import fit_rates, most_likely
+from flymotion.relations.plane_rates import FURTHEST, fit_rates, most_likely
 from flymotion.similarity.features import FEATURES, OuterProducts
 from flymotion.similarity.rivals import OuterProductPCA
 from flymotion.similarity.samples import check_counts
@@ -61,6 +63,10 @@ class IrreducibleRotations(PairLearner):
         *their* antisymmetrised outer product (two layers).
     n_refinements : int
         Rounds of least squares after that; with 0 planes are what a network would learn.
+    furthest : float
+        Largest motion that is tried, in learning rates and in telling velocity, in units of the mean size of all motion
+        learned from. Planes that hardly turn tell little of small motions and let very large ones pass: where motion
+        to be told is no larger than what was learned from, 5 leaves those out.
 
     Attributes
     ----------
@@ -104,10 +110,18 @@ class IrreducibleRotations(PairLearner):
     array([1., 2., 3.])
     """
 
-    def __init__(self, n_planes: int | None = None, *, method: str = "antisymmetric", n_refinements: int = 10) -> None:
+    def __init__(
+        self,
+        n_planes: int | None = None,
+        *,
+        method: str = "antisymmetric",
+        n_refinements: int = 10,
+        furthest: float = FURTHEST,
+    ) -> None:
         self.n_planes = n_planes
         self.method = method
         self.n_refinements = n_refinements
+        self.furthest = furthest
 
     def _check_parameters(self) -> None:
         if self.n_planes is not None:
@@ -115,8 +129,10 @@ class IrreducibleRotations(PairLearner):
         rounds = self.n_refinements
         if not isinstance(rounds, int | np.integer) or isinstance(rounds, bool) or rounds < 0:
             raise ValueError(f"n_refinements is {rounds!r}; expected a whole number, 0 or more")
-        if self.method not in METHODS:
+        if self.method not in tuple(METHODS):
             raise ValueError(f"method is {self.method!r}; expected one of {', '.join(map(repr, METHODS))}")
+        if not (isinstance(self.furthest, Real) and 0 < float(self.furthest) < np.inf):
+            raise ValueError(f"furthest is {self.furthest!r}; expected a positive number of mean motions")
 
     def _fit(self, before: np.ndarray, after: np.ndarray) -> None:
         most = before.shape[1] // 2
@@ -128,7 +144,7 @@ class IrreducibleRotations(PairLearner):
         axes, A = METHODS[self.method](x, x_next, K)
         A = _refined(A, x @ axes.T, x_next @ axes.T, self.n_refinements)
         f, rates = _strongest(axes.T @ A @ axes, x, x_next, K)
-        rates, self.noise_ = fit_rates(x @ f.T, x_next @ f.T, rates)
+        rates, self.noise_ = fit_rates(x @ f.T, x_next @ f.T, rates, float(self.furthest))
         f, self.rates_ = np.where(rates[:, None] < 0, f.conj(), f), np.abs(rates)
         self._orient(f)
 
@@ -174,7 +190,7 @@ class IrreducibleRotations(PairLearner):
         """Return how far content has moved, by all planes together, shape (n_pairs,).
 
         In the unit of ``rates_``, and up to a sign; planes count by their amplitudes over their ``noise_``. Motion of
-        half a turn of the slowest plane is the largest that can be told.
+        half a turn of the slowest plane, or ``furthest``, is the largest that can be told.
 
         Raises
         ------
@@ -182,7 +198,7 @@ class IrreducibleRotations(PairLearner):
             As ``transform``.
         """
         check_is_fitted(self)
-        return most_likely(self._turns(*self._checked(X, reset=False)) / self.noise_, self.rates_)
+        return most_likely(self._turns(*self._checked(X, reset=False)) / self.noise_, self.rates_, float(self.furthest))
 
     def _turns(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Return ``z_next conj(z)``, shape (n_pairs, n_planes)."""

@@ -9,6 +9,7 @@ the product of an operator and its magnitude counts, so each operator has norm 1
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -161,7 +162,7 @@ class OperatorReconstruction(PairLearner):
         for name, known in (("solver", SOLVERS), ("feature", FEATURES), ("nonnegative", (False, True))):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected {known[0]!r} or {known[1]!r}")
-        if not 0 < self.learning_rate <= 1:
+        if not (isinstance(self.learning_rate, Real) and 0 < float(self.learning_rate) <= 1):
             raise ValueError(f"learning_rate is {self.learning_rate!r}; expected a rate in (0, 1]")
 
     def _check_as_learned(self) -> None:

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-__all__ = ["fit_rates", "most_likely"]
+__all__ = ["FURTHEST", "fit_rates", "most_likely"]
 
 ROUNDS = 6
 """Of rates by motion, and motion by rates."""
@@ -27,7 +27,7 @@ PAIRS, STEPS = 2000, 400
 """Pairs that rates are learned from, evenly among all, and how finely they are looked for, up to half a turn."""
 
 FURTHEST = 200.0
-"""Largest motion that is tried, in units of the mean size of all motion learned from."""
+"""Largest motion that is tried unless told otherwise, in units of the mean size of all motion learned from."""
 
 FINE, MOST = 0.5, 2000
 """Steps of motion that are tried: so much of a radian of the fastest plane, up to so many."""
@@ -38,7 +38,7 @@ FIRST, CERTAIN = 1e-2, 1e-4
 TINY = 1e-300
 
 
-def most_likely(turns: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def most_likely(turns: np.ndarray, rates: np.ndarray, most: float = FURTHEST) -> np.ndarray:
     """Return how far content has moved, shape (n_pairs,): the best of a grid, and Newton's steps from there.
 
     Parameters
@@ -47,11 +47,13 @@ def most_likely(turns: np.ndarray, rates: np.ndarray) -> np.ndarray:
         ``z_next conj(z) / noise``.
     rates : ndarray, shape (n_planes,)
         How far each plane turns for a motion of 1 [rad].
+    most : float
+        Largest motion that is tried.
     """
     speeds = np.abs(rates[rates != 0])
     if not speeds.size:
         return np.zeros(len(turns))
-    furthest = min(FURTHEST, math.pi / speeds.min())
+    furthest = min(most, math.pi / speeds.min())
     n_steps = min(MOST, math.ceil(furthest * speeds.max() / FINE))
     grid = furthest * np.arange(-n_steps, n_steps + 1) / n_steps
     back, expected = np.exp(-1j * np.outer(rates, grid)), np.log1p(grid**2) / 2
@@ -66,7 +68,9 @@ def most_likely(turns: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return s
 
 
-def fit_rates(z: np.ndarray, z_next: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def fit_rates(
+    z: np.ndarray, z_next: np.ndarray, rates: np.ndarray, most: float = FURTHEST
+) -> tuple[np.ndarray, np.ndarray]:
     """Learn rates without labels, from those that operators have to first order; their sign may change.
 
     Parameters
@@ -75,6 +79,8 @@ def fit_rates(z: np.ndarray, z_next: np.ndarray, rates: np.ndarray) -> tuple[np.
         Both frames' projections.
     rates : ndarray, shape (n_planes,)
         To start from, of motion of mean size 1.
+    most : float
+        Largest motion that is tried.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def fit_rates(z: np.ndarray, z_next: np.ndarray, rates: np.ndarray) -> tuple[np.
     power = np.maximum((np.abs(z) ** 2 + np.abs(z_next) ** 2).mean(axis=0) / 2, TINY)
     noise = FIRST * power
     for _ in range(ROUNDS):
-        s = most_likely(turns / noise, rates)
+        s = most_likely(turns / noise, rates, most)
         size = np.abs(s).mean()
         if size <= TINY:
             break

@@ -22,7 +22,7 @@ from flymotion.claims.nulls import labelled_means, random_filters, start_alone
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.worlds import rightward_first
 from flymotion.frames import FramePairs
-from flymotion.relations import DiagonalSums
+from flymotion.relations import DiagonalSums, GatedBoltzmann
 from flymotion.similarity.features import outer_products
 from flymotion.world.motions import Motion
 
@@ -60,6 +60,8 @@ VELOCITY_READERS = {
     "start": "one unit a direction, the start alone, before learning",
     "labelled": "one unit a direction, averages by label of noise",
     "contrast": "one unit a direction, NSM's, over the pair's squared contrast",
+    "gated": "two mapping units of a gated network, of the change",
+    "gated_next": "two mapping units of a gated network, of the next frame",
     "diagonals": "one unit a velocity, the most active of sums along diagonals",
     "raw_diagonals": "one unit a velocity, the most active of sums along diagonals of frames as they are",
 }
@@ -91,7 +93,7 @@ def tell_velocities(config: Any, seed: int) -> Velocities:
         tests = [contrasts(CLASSES[unseen](views, rng)) for unseen in UNSEEN]
         (noise,), seen = less_means([lesson]), less_means(tests)
         Z = whitening([noise])
-        read = _units(_through(Z, noise), rng)
+        read = _units(_through(Z, noise), rng, seed)
         estimates = [
             np.stack([*read(_through(Z, test)), *(_diagonals(each) for each in (_through(Z, test), raw))])
             for test, raw in zip(seen, tests, strict=True)
@@ -105,22 +107,27 @@ def _through(Z: np.ndarray, pairs: FramePairs) -> FramePairs:
     return pairs.map(lambda frames: frames @ Z)
 
 
-def _units(lesson: FramePairs, rng: np.random.Generator) -> Callable[[FramePairs], np.ndarray]:
+def _units(lesson: FramePairs, rng: np.random.Generator, seed: int) -> Callable[[FramePairs], np.ndarray]:
     """Let one unit a direction learn; return what estimates velocities of pairs, shape (n_readers, n_pairs).
 
-    Estimates are outputs, right less left, times the factor that is best on the pairs learned from.
+    Estimates are outputs, right less left, times the factor that is best on the pairs learned from; mapping units have
+    a level of their own, which is taken away.
     """
     assert lesson.motion is not None
     chi, v = outer_products(lesson, WORLD.feature), lesson.motion[:, 0]
     learned, start = opposed(chi), start_alone(2, chi)
     means = labelled_means(chi[v != 0], (v[v != 0] < 0).astype(int))
     nulls = np.concatenate([random_filters(2, chi, rng), start[rightward_first(start)], means])
+    gates = [GatedBoltzmann(2, n_factors=60, onto=onto, random_state=seed).fit(lesson) for onto in ("change", "next")]
+    levels = [np.diff(gate.transform(lesson)).mean() for gate in gates]
 
     def read(pairs: FramePairs) -> np.ndarray:
         seen = outer_products(pairs, WORLD.feature)
         outputs = [learned.outputs(seen), *np.split(np.maximum(seen.project(nulls), 0), 3, axis=1)]
         readings = np.stack([right - left for right, left in (each.T for each in outputs)])
-        return np.concatenate([readings, readings[:1] / (pairs.before**2 + pairs.after**2).sum(axis=1)])
+        contrast = readings[:1] / (pairs.before**2 + pairs.after**2).sum(axis=1)
+        mapped = [np.diff(g.transform(pairs))[:, 0] - level for g, level in zip(gates, levels, strict=True)]
+        return np.concatenate([readings, contrast, np.stack(mapped)])
 
     readings = read(lesson)
     factors = readings @ v / (readings**2).sum(axis=1)

@@ -91,7 +91,10 @@ def _tellings(ones: dict[str, One]) -> Iterator[Claim]:
             ("told", one.told, "share of new pairs whose direction the sign of magnitudes tells"),
         ):
             row = report(f"C25.{id}_{world}", f"{title}, K = 1, {world}", measured["operator"], worst=np.min)
-            filters = {"nsm": "NSM's filters, dx' W x"} | nulls
+            filters = {
+                "nsm": "NSM's filters, dx' W x",
+                "nsm_divided": "the same over |W x|^2, as magnitudes are",
+            } | nulls
             yield from beside(row, **nulls_by(lambda each: each, measured, np.min, filters))
 
 

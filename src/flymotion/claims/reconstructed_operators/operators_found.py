@@ -19,6 +19,7 @@ from flymotion.frames import FramePairs
 from flymotion.generators import cosine
 from flymotion.photoreceptors import ZCAWhitening
 from flymotion.relations import OperatorReconstruction
+from flymotion.relations.alternation import Penalty, best_magnitudes
 from flymotion.similarity.features import outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
 
@@ -101,7 +102,7 @@ class One(NamedTuple):
     elsewhere: np.ndarray
     """Share of starts with a |cosine| to the best one's operator below ``LIKE``."""
     correlation: dict[str, np.ndarray]
-    """|correlation| of magnitudes with the true shift, by "operator", "nsm" and the nulls' keys."""
+    """|correlation| of magnitudes with the true shift, by "operator", "nsm", "nsm_divided" and the nulls' keys."""
     told: dict[str, np.ndarray]
     """Share of pairs whose direction the sign of magnitudes tells, by the same."""
 
@@ -179,6 +180,7 @@ def _one(config: Config, given: Given, feature: str, seed: int) -> One:
     opponents["population"] = given.operators[0]
     outputs = {name: _magnitudes(A, given.new, feature) for name, A in opponents.items() if name != "population"}
     outputs["operator"] = learner.transform(given.new)[:, 0]
+    outputs["nsm_divided"] = best_magnitudes(*_acted_on(given.new, feature), opponents["nsm"][None], Penalty())[0][:, 0]
     moved = given.shift != 0
     nsm = of_norm_1(opponents.pop("nsm"))
     return One(
@@ -195,6 +197,12 @@ def _one(config: Config, given: Given, feature: str, seed: int) -> One:
 def _magnitudes(A: np.ndarray, pairs: FramePairs, feature: str) -> np.ndarray:
     """Return what a filter says of pairs, dx' A x (Section 2.5), shape (n_pairs,)."""
     return outer_products(pairs, feature).project(A[None])[:, 0]
+
+
+def _acted_on(pairs: FramePairs, feature: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return changes and the frames that operators act on, shape (n_pairs, n_pixels) each."""
+    flat = pairs.flat()
+    return flat.after - flat.before, flat.before if feature == "change" else (flat.before + flat.after) / 2
 
 
 def _told(theta: np.ndarray, shift: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ then all are made orthonormal by a QR decomposition. The sum over a block is all
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class AdaOja(StreamLearner):
         self.random_state = random_state
 
     def _check_rule(self) -> None:
-        if not 0 < self.b0 < 1e90:
+        if not (isinstance(self.b0, Real) and 0 < float(self.b0) < 1e90):
             raise ValueError(f"b0 is {self.b0!r}; expected a positive number below 1e90")
 
     def _shapes(self, n_features: int) -> dict[str, tuple[int, ...]]:

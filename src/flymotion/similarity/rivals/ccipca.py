@@ -10,6 +10,7 @@ and :math:`v_a = u_a` where there was none. Its direction is the eigenvector's, 
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class CCIPCA(StreamLearner):
         self.n_passes = n_passes
 
     def _check_rule(self) -> None:
-        if not 0 <= self.amnesic < np.inf:
+        if not (isinstance(self.amnesic, Real) and 0 <= float(self.amnesic) < np.inf):
             raise ValueError(f"amnesic is {self.amnesic!r}; expected a number of 0 or more")
 
     def _shapes(self, n_features: int) -> dict[str, tuple[int, ...]]:

@@ -13,6 +13,7 @@ start of ``init_strength`` 0.015.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -91,9 +92,9 @@ class FastSimilarityMatching(StreamLearner):
         self.random_state = random_state
 
     def _check_rule(self) -> None:
-        if not 0 < self.gamma < np.inf:
+        if not (isinstance(self.gamma, Real) and 0 < float(self.gamma) < np.inf):
             raise ValueError(f"gamma is {self.gamma!r}; expected a positive number")
-        if not 0.2 < self.tau < np.inf:
+        if not (isinstance(self.tau, Real) and 0.2 < float(self.tau) < np.inf):
             raise ValueError(f"tau is {self.tau!r}; expected a number above 0.2, so that M stays positive")
 
     def _shapes(self, n_features: int) -> dict[str, tuple[int, ...]]:

@@ -11,6 +11,7 @@ from the same input, as in Eq. 2 of Bahroun et al. 2019, whose outputs, though, 
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -86,9 +87,9 @@ class OjaSubspace(StreamLearner):
         self.random_state = random_state
 
     def _check_rule(self) -> None:
-        if not 0 < self.learning_rate < np.inf:
+        if not (isinstance(self.learning_rate, Real) and 0 < float(self.learning_rate) < np.inf):
             raise ValueError(f"learning_rate is {self.learning_rate!r}; expected a positive number")
-        if not 0 <= self.decay <= 1:
+        if not (isinstance(self.decay, Real) and 0 <= float(self.decay) <= 1):
             raise ValueError(f"decay is {self.decay!r}; expected a power from 0 to 1")
         if not isinstance(self.ordered, bool | np.bool_):
             raise ValueError(f"ordered is {self.ordered!r}; expected True or False")

@@ -16,6 +16,9 @@ from flymotion.similarity.vectors import to_numpy
 
 __all__ = ["WrittenOut"]
 
+NEEDED = "partial_fit", "transform"
+"""What an estimator has to have."""
+
 
 class WrittenOut(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator of scikit-learn with ``partial_fit``, such as IncrementalPCA or MiniBatchKMeans, on outer products.
@@ -75,7 +78,7 @@ class WrittenOut(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._learn(X, anew=not hasattr(self, "estimator_"))
 
     def _learn(self, X: Any, *, anew: bool) -> Self:
-        check_counts(batch_size=self.batch_size)
+        self._check_parameters()
         with as_it_was(self):
             samples = check_samples(self, X, reset=anew, allow_empty=not anew)
             learner = clone(self.estimator) if anew else self.estimator_
@@ -83,6 +86,13 @@ class WrittenOut(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 learner.partial_fit(np.concatenate([batch, -batch]) if self.both_signs else batch)
             self.estimator_ = learner
         return self
+
+    def _check_parameters(self) -> None:
+        check_counts(batch_size=self.batch_size)
+        if isinstance(self.estimator, type) or not all(hasattr(self.estimator, name) for name in NEEDED):
+            raise ValueError(f"estimator is {self.estimator!r}; expected an estimator with {' and '.join(NEEDED)}")
+        if not isinstance(self.both_signs, bool | np.bool_):
+            raise ValueError(f"both_signs is {self.both_signs!r}; expected True or False")
 
     def transform(self, X: Any) -> np.ndarray:
         """Return what the estimator makes of the samples, shape (n_samples, n_outputs)."""
