@@ -28,15 +28,17 @@ def row(name: str, ours: float | None, peer: float | None, unit: str, note: str,
     return {"name": name, "ours": ours, "peer": peer, "unit": unit, "ratio": ratio, "note": note}
 
 
-def in_turns(*functions: Callable[[], Any], repeats: int = 7) -> list[float]:
+def in_turns(
+    *functions: Callable[[], Any], repeats: int = 7, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     """Median seconds of each function, run in turns after one run to warm up."""
     seconds: list[list[float]] = [[] for _ in functions]
     for turn in range(repeats + 1):
         for function, taken in zip(functions, seconds, strict=True):
-            start = time.perf_counter()
+            start = clock()
             function()
             if turn:
-                taken.append(time.perf_counter() - start)
+                taken.append(clock() - start)
     return [float(np.median(taken)) for taken in seconds]
 
 
@@ -295,6 +297,12 @@ def learn_video() -> Iterator[Row]:
     yield from rows()
 
 
+def rivals_speed() -> Iterator[Row]:
+    from rivals_speed import rivals_speed as rows
+
+    yield from rows()
+
+
 def detect() -> Iterator[Row]:
     from detect import detect as rows
 
@@ -306,6 +314,7 @@ BENCHMARKS = {
     "core-small": core_small,
     "vs-sklearn": vs_sklearn,
     "rivals": rivals,
+    "rivals-speed": rivals_speed,
     "core-gpu": core_gpu,
     "memory": memory,
     "import": imports,

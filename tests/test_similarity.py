@@ -19,7 +19,7 @@ from flymotion.frames import FramePairs, pair_up
 from flymotion.similarity import state
 from flymotion.similarity.features import OuterProducts, outer_products
 from flymotion.similarity.networks import NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.similarity.recursion import solve_linear, solve_nonnegative
+from flymotion.similarity.recursion import respond
 
 LEARNERS = [SimilarityMatching, NonnegativeSimilarityMatching]
 KINDS = ["vectors", "rank 1", "rank 2"]
@@ -199,20 +199,17 @@ def test_w_and_m_are_views_of_the_state(make_vectors, Learner):
 # The inner problem (B06, B07)
 
 
+def solved(R, b, nonnegative=True, sweeps=10_000):
+    theta, missed = respond(np.array([b], float), np.array(R, float), nonnegative, sweeps)
+    return theta[0], not missed
+
+
 @pytest.fixture
 def solve():
-    def linear(R, b):
-        n, theta = len(b), np.zeros(len(b))
-        solve_linear(np.array(R, float), np.array(b, float), np.arange(n), n, np.zeros((n, n)), theta)
-        return theta
-
-    def nonnegative(R, b, sweeps=100):
-        n, theta = len(b), np.zeros(len(b))
-        scratch = np.arange(n), n, np.zeros(n, np.int64), np.zeros((n, n)), theta
-        reached = solve_nonnegative(np.array(R, float), np.array(b, float), *scratch, sweeps)
-        return theta, reached
-
-    return {"linear": linear, "nonnegative": nonnegative}
+    return {
+        "linear": lambda R, b: solved(R, b, nonnegative=False)[0],
+        "nonnegative": lambda R, b, sweeps=100: solved(R, b, sweeps=sweeps),
+    }
 
 
 def best_of_all_active_sets(R, b):
@@ -237,6 +234,21 @@ def test_coupled_problem_on_which_synchronous_updates_diverge(solve):
     assert_allclose(theta, [1, 0], atol=1e-14)
 
 
+@pytest.mark.parametrize("forgetting", [1.0, 0.97])
+@pytest.mark.parametrize("Learner", LEARNERS)
+@pytest.mark.parametrize("rank, n_u, n_v", [(1, 1, 260), (1, 17, 16), (2, 19, 14)])
+def test_a_few_samples_at_a_time_are_a_block_by_its_gram_matrix(monkeypatch, Learner, forgetting, rank, n_u, n_v):
+    rng = np.random.default_rng(0)
+    chi = OuterProducts(rng.standard_normal((300, rank, n_u)), rng.standard_normal((300, rank, n_v)))
+    chi.u[[120, 299]] = 0
+    few = Learner(3, forgetting=forgetting, warm_up=100)
+    outputs = few.partial_fit_transform(chi)
+    monkeypatch.setattr(state, "FACTORED", 0)
+    block = Learner(3, forgetting=forgetting, warm_up=100)
+    assert_allclose(outputs, block.partial_fit_transform(chi), **exactly)
+    assert_same_state(few, block)
+
+
 @pytest.mark.case("B06")
 @pytest.mark.parametrize(
     "R", [[[1, -1], [-1, 1]], [[1, 1], [1, 1]], [[0, 0], [0, 0]], [[4, 2], [2, 1]], [[0, 0], [0, 2]]]
@@ -256,8 +268,8 @@ def test_nonnegative_solution_is_the_one_minimum_among_all_active_sets(n, seed, 
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, n)) + spread
     R, b = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n) * n
-    theta, scratch = np.zeros(n), (np.zeros(n, np.int64), np.zeros((n, n)))
-    assert solve_nonnegative(R, b, np.arange(n), n, *scratch, theta, 10_000)
+    theta, reached = solved(R, b)
+    assert reached
     assert_allclose(theta, best_of_all_active_sets(R, b), rtol=1e-7, atol=1e-9)
 
 
@@ -266,9 +278,8 @@ def test_nonnegative_solution_is_the_one_minimum_among_all_active_sets(n, seed, 
 def test_linear_solution_is_that_of_lapack(n, seed):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((n, n))
-    R, b, theta = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n), np.zeros(n)
-    solve_linear(R, b, np.arange(n), n, np.zeros((n, n)), theta)
-    assert_allclose(theta, np.linalg.solve(R, b), rtol=1e-8, atol=1e-10)
+    R, b = A @ A.T + 1e-3 * np.eye(n), rng.standard_normal(n)
+    assert_allclose(solved(R, b, nonnegative=False)[0], np.linalg.solve(R, b), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.case("B01")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from flymotion.similarity.compilation import PART, SUMS, compiled
-from flymotion.similarity.recursion import solve_linear, solve_nonnegative
+from flymotion.similarity.inner_problem import solve_linear, solve_nonnegative
 
 __all__ = ["learn_operators", "settle_all"]
 

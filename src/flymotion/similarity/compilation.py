@@ -13,10 +13,13 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
-__all__ = ["PART", "SUMS", "compiled"]
+__all__ = ["PART", "SUMS", "WITHIN", "compiled"]
 
 PART = {"forceinline": True, "_nrt": False}
 """Options of what runs within a sample: copied into its callers and, as it creates no array, counting no references."""
+
+WITHIN = PART | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""The same for what only compiled code calls: compiled sooner."""
 
 SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 """Options of what takes long sums: in the processor's order. Short ones are faster as written."""

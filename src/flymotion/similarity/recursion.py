@@ -23,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.similarity.compilation import PART, SUMS, compiled
+from flymotion.similarity.compilation import SUMS, WITHIN, compiled
+from flymotion.similarity.inner_problem import solve_linear, solve_nonnegative
 
-__all__ = ["Rules", "recurse", "recurse_in_features", "respond", "solve_linear", "solve_nonnegative"]
+__all__ = ["Rules", "Scratch", "in_use", "learn", "recurse", "recurse_in_features", "respond"]
 
 
 class Rules(NamedTuple):
@@ -70,100 +71,27 @@ class Scratch(NamedTuple):
         return cls(np.zeros(n_units), np.zeros(n_units), np.ones(n_units), units, active, np.zeros((n_units, n_units)))
 
 
-@compiled(**PART)
-def solve_linear(R, b, units, count, L, theta):
-    """Solve ``R theta = b`` on ``units[:count]`` by L D L'; units in the null space get 0 (Eq. 15, SM)."""
-    for i in range(count):
-        a = units[i]
-        for j in range(i):
-            c = units[j]
-            value = R[a, c]
-            for k in range(j):
-                value -= L[i, k] * L[j, k] * L[k, k]
-            L[i, j] = value / L[j, j] if L[j, j] != 0.0 else 0.0
-        pivot = R[a, a]
-        for k in range(i):
-            pivot -= L[i, k] * L[i, k] * L[k, k]
-        L[i, i] = pivot if abs(pivot) > 1e-13 * abs(R[a, a]) else 0.0
-        value = b[a]
-        for k in range(i):
-            value -= L[i, k] * theta[units[k]]
-        theta[a] = value
-    for i in range(count - 1, -1, -1):
-        value = theta[units[i]] / L[i, i] if L[i, i] != 0.0 else 0.0
-        for k in range(i + 1, count):
-            value -= L[k, i] * theta[units[k]]
-        theta[units[i]] = value if L[i, i] != 0.0 else 0.0
-
-
-@compiled(**PART)
-def solve_nonnegative(R, b, units, count, active, L, theta, max_sweeps):
-    """Minimise ``theta' R theta / 2 - b' theta`` over theta >= 0 on ``units[:count]`` (Eq. 15, NSM).
-
-    One-at-a-time updates, which converge where synchronous ones flip for ever, find the active set; solving on it gives
-    the fixed point to rounding. Returns whether it was reached.
-    """
-    top = 0.0
-    for i in range(count):
-        theta[units[i]] = 0.0
-        if b[units[i]] > top:
-            top = b[units[i]]
-    if top <= 0.0:
-        return True
-    for sweep in range(max_sweeps):
-        changed = False
-        n_active = np.int64(0)
-        for i in range(count):
-            a = units[i]
-            value = b[a]
-            for j in range(count):
-                c = units[j]
-                if c != a:
-                    value -= R[a, c] * theta[c]
-            changed |= (value > 0.0) != (theta[a] > 0.0)
-            theta[a] = value / R[a, a] if value > 0.0 else 0.0
-            if value > 0.0:
-                active[n_active] = a
-                n_active += 1
-        if sweep == 0 or n_active == 1 or not changed:
-            solve_linear(R, b, active, n_active, L, theta)
-            optimal = True
-            for i in range(count):
-                a = units[i]
-                value = b[a]
-                for j in range(n_active):
-                    value -= R[a, active[j]] * theta[active[j]]
-                optimal &= theta[a] >= 0.0 and (theta[a] > 0.0 or value <= 1e-12 * top)
-            if optimal:
-                return True
-            for i in range(count):
-                if theta[units[i]] < 0.0:
-                    theta[units[i]] = 0.0
-    return False
-
-
-@compiled(**PART)
-def step(R, norm2, rules, scratch):
-    """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
-
-    Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
-    outputs were found.
-    """
-    theta, b, decay, units, active, L = scratch
-    n_units = len(theta)
+@compiled(**WITHIN)
+def in_use(R, theta, units):
+    """List the units that have answered a sample, and put outputs to 0; returns how many, and the trace of R."""
     count = np.int64(0)  # a plain 0 would be a type of its own, and compiled for
     trace = 0.0
-    for a in range(n_units):
+    for a in range(len(theta)):
         theta[a] = 0.0
         trace += R[a, a]
         if R[a, a] > 0.0:
             units[count] = a
             count += 1
-    solved = True
-    if rules.nonnegative:
-        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
-    else:
-        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
+    return count, trace
+
+
+@compiled(**WITHIN)
+def learn(R, norm2, count, trace, rules, theta, decay):
+    """Learn R from outputs theta to a sample of ``norm2 = |chi|^2``, ``count`` units in use.
+
+    Recruits a unit where that is due, and leaves in ``decay`` the roots of the units' forgetting factors.
+    """
+    n_units = len(theta)
     if count < n_units:
         residual = norm2
         for a in range(n_units):
@@ -183,6 +111,23 @@ def step(R, norm2, rules, scratch):
     for a in range(n_units):
         for c in range(n_units):
             R[a, c] = decay[a] * decay[c] * R[a, c] + theta[a] * theta[c]  # Eqs. 6, 17, 18, times That
+
+
+@compiled(**WITHIN)
+def step(R, norm2, rules, scratch):
+    """Learn R from one sample, given its ``norm2 = |chi|^2`` and, in the scratch, ``b = S chi``.
+
+    Leaves there the outputs theta, and in ``decay`` the roots of the units' forgetting factors. Returns whether the
+    outputs were found.
+    """
+    theta, b, decay, units, active, L = scratch
+    count, trace = in_use(R, theta, units)
+    solved = True
+    if rules.nonnegative:
+        solved = solve_nonnegative(R, b, units, count, active, L, theta, rules.max_sweeps)  # Eq. 15, right
+    else:
+        solve_linear(R, b, units, count, L, theta)  # Eq. 15, left; Eq. 5 at rest
+    learn(R, norm2, count, trace, rules, theta, decay)
     return solved
 
 

@@ -46,17 +46,23 @@ FLOOR = 1e-9
 UNEXPLAINED = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 """Share of a sample's squared norm that counts as a new direction, by precision."""
 
-SMALL = 2048
+TINY = 256
 """Entries of chi up to which learning sample by sample is faster than by matrix products."""
+
+SMALL = 2048
+"""Entries of vectors up to which learning sample by sample is faster than a block by its Gram matrix."""
+
+FACTORED = 4096
+"""Entries of outer products up to which learning a few samples at a time is."""
 
 THREADED = 2**14
 """Entries of chi from which matrix products are worth more than one thread."""
 
-CACHED = 2**18
-"""Entries of the state that are added to at a time, so that they stay in the processor's cache."""
-
 VECTOR = 32
 """Entries that the processor takes at a time."""
+
+CACHED = 2**18
+"""Entries of the state that are added to at a time, so that they stay in the processor's cache."""
 
 ENERGIES = (1e-16, 1e26)
 """Traces of R between which float32 holds S and its products with samples."""
@@ -159,12 +165,12 @@ class State:
 
         self._own()
         n_features = math.prod(self.S.shape[1:])
-        size = block_size(n_features)
-        learn = self._learn_in_features if n_features < size else self._learn
+        most = FACTORED if self.S.ndim == 3 and isinstance(self.S, np.ndarray) else SMALL  # others stay on their device
+        learn, size = self._learn_in_features if n_features <= most else self._learn, block_size(n_features, most)
         unexplained = UNEXPLAINED[np.dtype(_name(self.dtype))]
         rules = Rules(float(forgetting), FLOOR, unexplained, nonnegative, int(max_sweeps))
         outputs, unsolved = np.zeros((len(samples), len(self.R)), dtype=to_numpy(self.work[:0]).dtype), 0
-        small = size <= n_features < THREADED
+        small = TINY < n_features < THREADED
         with one_thread() if small else nullcontext():
             in_range = in_usual_range(samples)
             for rows in _blocks(len(samples), size):
@@ -234,13 +240,17 @@ class State:
         return theta, counts
 
     def _learn_in_features(self, block: Any, work: Any, rules: Any) -> tuple[np.ndarray, tuple[int, int]]:
+        from flymotion.similarity.few import recurse_in_few
         from flymotion.similarity.recursion import recurse_in_features
 
         u, v = (np.require(to_numpy(factor), requirements=["C", "W"]) for factor in block.factors())
         S = to_numpy(work).reshape(len(self.R), -1)
         n_features = S.shape[1]
-        padded = np.pad(S, ((0, 0), (0, -n_features % VECTOR)))
-        theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
+        if n_features > TINY and self.S.ndim == 3:
+            theta, D, gain, counts = recurse_in_few(u, v, S, self.R, rules)
+        else:
+            padded = np.pad(S, ((0, 0), (0, -n_features % VECTOR)))
+            theta, D, gain, counts = recurse_in_features(u, v, padded, self.R, rules)
         self._add(slice(None), gain, self._like(D[:, :n_features].reshape(self.S.shape), block.dtype))
         return theta, counts
 
@@ -263,9 +273,9 @@ def _as(samples: Any, array: np.ndarray) -> Any:
     return samples.xp.asarray(array, dtype=samples.dtype, device=samples.device)
 
 
-def block_size(n_features: int) -> int:
+def block_size(n_features: int, most: int = SMALL) -> int:
     """Return the samples of a block: more where the state is large, since adding to it is done once a block."""
-    return 4096 if n_features <= SMALL else min(max(128, 2 * math.isqrt(n_features)), 1024)
+    return 4096 if n_features <= most else min(max(128, 2 * math.isqrt(n_features)), 1024)
 
 
 def loses(R: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from flymotion.similarity.compilation import SUMS, compiled
-from flymotion.similarity.recursion import solve_linear
+from flymotion.similarity.inner_problem import solve_linear
 
 __all__ = ["learn_to_reconstruct"]
 
