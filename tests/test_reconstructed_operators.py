@@ -12,7 +12,7 @@ from flymotion.claims.reconstructed_operators.operators_found import GRIDS, LINE
 from flymotion.claims.reconstructed_operators.own_data_and_rule import see_what_changes
 from flymotion.claims.running import run
 
-SMALL = Config(n_seeds=1, n_pairs=4_000, n_pairs_grid=1_500, n_test=1_000, n_init=4, n_init_several=1, max_iter=12)
+SMALL = Config(n_seeds=1, n_pairs=4_000, n_pairs_grid=1_500, n_test=1_000, n_init=4, n_starts=1, max_iter=12)
 
 
 TOO_SMALL = {f"C25.ways_{world}_half" for world in (*LINES, "translation")}
@@ -56,7 +56,7 @@ def test_nonnegative_magnitudes_bring_an_operator_a_way(rows):
 
 @pytest.mark.slow
 def test_two_signed_operators_tell_four_directions_and_four_nonnegative_ones_have_one_each():
-    several = replace(SMALL, n_pairs_grid=4_000, n_init_several=3, max_iter=100)
+    several = replace(SMALL, n_pairs_grid=4_000, n_starts=3, max_iter=100)
     found = run({"translation": group.work(several)["translation"]})["translation"]
     assert found["half_sparse"].named[0] > 0.98
     assert found["nonnegative_ridge"].directions[0] == 4

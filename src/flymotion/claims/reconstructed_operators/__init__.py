@@ -44,7 +44,7 @@ CLAIMS = {"C25": "the reconstruction approach learns the same operator"}
 
 CALLED = NULLS | {"start": "the start of NSM alone, before learning"}
 
-QUICK = {"n_seeds": 1, "n_init_several": 2, "max_iter": 40}
+QUICK = {"n_seeds": 1, "n_starts": 2}
 
 
 def work(config: Config) -> Work:
@@ -103,7 +103,7 @@ def _ways(world: str, n_ways: int, found: Found, config: Config) -> Iterator[Cla
         several: Several = found[name]
         ended = f"iterations ended in {np.count_nonzero(several.settled)} of {config.n_seeds} seeds"
         n_operators = n_ways // 2 if halved else n_ways
-        note = f"{n_ways} ways, {n_operators} operators, best of {config.n_init_several} starts; {ended}"
+        note = f"{n_ways} ways, {n_operators} operators, best of {config.n_starts} starts; {ended}"
         title = f"ways that an operator is like, fewest of a seed, {words}, {world}"
         like = f"{note}; least cosine of a way's operator, of either sign where signed, {several.likeness.min():.3f}"
         row = report(f"C25.ways_{world}_{name}", title, several.directions, worst=np.min, unit="ways", note=like)

@@ -56,7 +56,7 @@ class Config:
         Pairs to learn one operator from, and NSM's two filters; and those of G. Of several operators a line's are half.
     n_test : int
         New pairs.
-    n_init, n_init_several : int
+    n_init, n_starts : int
         Starts of one operator and of several.
     max_iter : int
         Most iterations of several: without penalty they go on for thousands.
@@ -68,7 +68,7 @@ class Config:
     n_pairs_grid: int = 4_000
     n_test: int = 5_000
     n_init: int = 10
-    n_init_several: int = 3
+    n_starts: int = 3
     max_iter: int = 100
 
 
@@ -219,9 +219,7 @@ def _fitted(learner: OperatorReconstruction, pairs: FramePairs) -> OperatorRecon
 
 def _several(config: Config, given: Given, some: FramePairs, halved: bool, how: dict[str, Any]) -> Several:
     n_operators = len(given.operators) // 2 if halved else len(given.operators)
-    learner = OperatorReconstruction(
-        n_operators, n_init=config.n_init_several, max_iter=config.max_iter, tol=1e-5, **how
-    )
+    learner = OperatorReconstruction(n_operators, n_init=config.n_starts, max_iter=config.max_iter, tol=1e-5, **how)
     operators = _fitted(learner, some).generators_
     theta = learner.set_params(sparsity=0.0).transform(given.new)
     directions = np.count_nonzero((cosine(given.operators[:, None], operators) > LIKE).any(axis=1))
