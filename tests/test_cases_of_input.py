@@ -94,7 +94,11 @@ VIEWS = [
 
 
 @pytest.mark.case("B10")
-@each_entry
+@pytest.mark.parametrize(
+    "take",
+    [pytest.param(take, marks=pytest.mark.slow) if take is of_field else take for take in TAKES_FRAMES.values()],
+    ids=TAKES_FRAMES,
+)
 def test_read_only_frames_in_any_order_are_as_good_and_left_as_they_were(movie, take, tmp_path):
     np.save(tmp_path / "movie.npy", movie)
     expected = take(movie)
