@@ -17,8 +17,9 @@ N, HEIGHT, WIDTH = 14, 40, 41
 
 
 def of_field(movie):
+    """All numbers in one row, which are compared at once."""
     stream = MotionField().stream()
-    return np.concatenate([array.ravel() for frame in movie for array in stream.step(frame) or ()])
+    return np.concatenate([array.ravel() for frame in movie for array in stream.step(frame) or ()])[None]
 
 
 def of_learner(movie, **how):
@@ -94,11 +95,7 @@ VIEWS = [
 
 
 @pytest.mark.case("B10")
-@pytest.mark.parametrize(
-    "take",
-    [pytest.param(take, marks=pytest.mark.slow) if take is of_field else take for take in TAKES_FRAMES.values()],
-    ids=TAKES_FRAMES,
-)
+@each_entry
 def test_read_only_frames_in_any_order_are_as_good_and_left_as_they_were(movie, take, tmp_path):
     np.save(tmp_path / "movie.npy", movie)
     expected = take(movie)

@@ -42,9 +42,7 @@ def test_the_analytic_generators_are_what_labels_tell(world, like):
     assert cosine(told, given.analytic).min() > like
 
 
-@pytest.mark.parametrize(
-    "world", [pytest.param(name, marks=pytest.mark.slow) if name == "photographs" else name for name in ARENAS]
-)
+@pytest.mark.parametrize("world", ARENAS)
 def test_pairs_are_whitened_and_new_ones_are_of_another_content(world):
     given = course(world, 500, 50, None, 0)
     assert (len(given.pairs), len(given.new), len(given.analytic)) == (500, 50, given.motion.ways.shape[1])

@@ -145,7 +145,6 @@ def test_fits_the_same_without_the_compiler_and_without_a_home(python, no_home):
     np.testing.assert_allclose(outputs(interpreted), outputs(python("-c", FIT)), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.case("B49")
 def test_compiles_where_no_folder_can_hold_a_cache(python, no_home, tmp_path):
     archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", SOURCE)
@@ -165,7 +164,6 @@ caching.open = full
 """
 
 
-@pytest.mark.slow
 @pytest.mark.case("B49")
 def test_compiles_where_the_disk_of_the_cache_is_full(python, tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
