@@ -312,7 +312,8 @@ def affine_part(n_seeds: int | None) -> Iterator[str]:
             pairs = sample_pairs(scene, Grid(5, 5, 0.5), Mixture(*ways), n_pairs + 1000, random_state=seed + 1).flat()
             white = ZCAWhitening(1e-2).fit(pairs).transform(pairs)
             operators = Operators(first_order(white[:n_pairs], 6), (5, 5))
-            motion: Any = pairs.motion / pairs.motion.std(axis=0)  # type: ignore[union-attr]
+            assert pairs.motion is not None
+            motion = pairs.motion / pairs.motion.std(axis=0)
             theta = operators.estimate(white)
             mixed = np.linalg.lstsq(theta[:n_pairs], motion[:n_pairs], rcond=None)[0]
             left, new = (motion - theta @ mixed)[n_pairs:], motion[n_pairs:]

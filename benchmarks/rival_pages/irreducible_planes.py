@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,11 @@ def errors(read: Callable[[FramePairs], np.ndarray], new: list[FramePairs]) -> l
     return [float(np.median(np.abs(read(pairs) - pairs.motion[:, 0]))) for pairs in new]
 
 
+def scaled(way: IrreducibleRotations, unit: float, pairs: FramePairs) -> np.ndarray:
+    """Return the velocities that planes tell, in a unit, shape (n_pairs,)."""
+    return unit * way.velocity(pairs)
+
+
 def velocity_errors(world: str, n: int, seed: int) -> dict[str, list[float]]:
     """Return the errors of every way to read shifts, its unit set on labelled pairs."""
     pairs, new, eye = shown(world, n, seed)
@@ -220,7 +226,7 @@ def velocity_errors(world: str, n: int, seed: int) -> dict[str, list[float]]:
         way.set_params(n_planes=None).fit(pairs)
         known, told = motion[:1000], way.velocity(pairs[:1000])
         unit = np.sign(told @ known) * np.median(np.abs(known)) / max(np.median(np.abs(told)), 1e-300)
-        found[f"planes: {name}"] = errors(lambda p, way=way, unit=unit: unit * way.velocity(p), new)  # type: ignore[misc]
+        found[f"planes: {name}"] = errors(partial(scaled, way, unit), new)
     whitening = ZCAWhitening(1e-5).fit(pairs)
     chi = outer_products(whitening.transform(pairs), "midpoint")
     filters = OuterProductPCA(1).fit(chi).generators_

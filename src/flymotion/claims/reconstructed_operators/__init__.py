@@ -12,8 +12,8 @@ paper: random images moved by fractions of a pixel by Fourier interpolation, aro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _operators(ones: dict[str, One], config: Config) -> Iterator[Claim]:
         row = report(f"C25.cos{end}", title, one.cosines["operator"], worst=np.min, note=note)
         if world == "L1":
             row = above(row.id, title, one.cosines["operator"], 0.95, note=note)
-        yield from beside(row, **nulls_by(lambda each: each, like, np.min, CALLED))
+        yield from beside(row, **_nulls(like, CALLED))
         title = f"share of starts whose operator is another, |cosine| below {LIKE}, {world}"
         yield report(f"C25.elsewhere{end}", title, one.elsewhere, worst=np.max)
 
@@ -95,7 +95,13 @@ def _tellings(ones: dict[str, One]) -> Iterator[Claim]:
                 "nsm": "NSM's filters, dx' W x",
                 "nsm_divided": "the same over |W x|^2, as magnitudes are",
             } | nulls
-            yield from beside(row, **nulls_by(lambda each: each, measured, np.min, filters))
+            yield from beside(row, **_nulls(measured, filters))
+
+
+def _nulls(found: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Null]:
+    """Return nulls, of which the least counts as of the row; of random filters, which are to be lower, the largest."""
+    nulls = nulls_by(lambda each: each, found, np.min, names)
+    return nulls | {"random": nulls["random"]._replace(worst=np.max)}
 
 
 def _ways(world: str, n_ways: int, found: Found, config: Config) -> Iterator[Claim]:
