@@ -73,6 +73,7 @@ from flymotion.video.luminance import area_averages, area_sums, cell_averages, l
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
+from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
     Dot,
@@ -326,6 +327,13 @@ CALLS = {
     "Hexagon.positions": (lambda: Hexagon(2).positions, {"n_pixels": 19}),
     "Hexagon.axial": (lambda: Hexagon(2).axial, {"n_pixels": 19}),
     "Hexagon.neighbours": (lambda: Hexagon(1).neighbours, {"n_links": 12}),
+    "rings": (lambda: rings(2), {"n_offsets": 19}),
+    "as_seen": (lambda: as_seen(np.eye(3)), {"...": (3,)}),
+    "Lattice.around": (lambda: lattice_of(Hexagon(2)).around(1), {"n_pixels": 19, "n_offsets": 7}),
+    "Lattice.at": (lambda: lattice_of(Hexagon(2)).at([[1, 0], [0, 1]]), {"n_pixels": 19, "n_offsets": 2}),
+    "Lattice.neighbours": (lambda: lattice_of(Hexagon(2)).neighbours, {"n_pixels": 19}),
+    "Lattice.bearings": (lambda: lattice_of(Hexagon(2)).bearings, {"n_pixels": 19}),
+    "Lattice.spacings": (lambda: lattice_of(Hexagon(2)).spacings, {"n_pixels": 19}),
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),
