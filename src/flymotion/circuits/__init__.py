@@ -1,8 +1,15 @@
-"""The fly's circuit and the neuron of Section 3: models of cells, with learned synapses, beside published anatomy."""
+"""The fly's circuit and the neuron of Section 3: models of cells, with learned synapses, beside published anatomy.
+
+``membranes`` is a soma with branches as an electrical circuit; ``compartments`` the neurons of them that multiply and
+learn, whose compiled life is in ``branch_rules``.
+"""
 
 from __future__ import annotations
 
-__all__ = ["PREFERRED", "SUBTYPES"]
+from flymotion.circuits.compartments import CompartmentalNeurons
+from flymotion.circuits.membranes import Membrane
+
+__all__ = ["PREFERRED", "SUBTYPES", "CompartmentalNeurons", "Membrane"]
 
 SUBTYPES = ("T4a", "T4b", "T4c", "T4d", "T5a", "T5b", "T5c", "T5d")
 """Cells of a column, in the order in which their responses come."""
