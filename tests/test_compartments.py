@@ -119,7 +119,7 @@ def written_out(u, v, W, relays, *, strength, competition, kinds):
         circuit = Synapses(excited, inhibited, shunted)
         drive, gate = steady_state(m, circuit).soma / unit, let_through(m, circuit).reshape(K, n, 2) / slope
         theta, z = np.zeros(K), np.zeros(K)
-        for _ in range(2000):
+        for _ in range(600):
             theta, z = (
                 theta + 0.2 * (np.maximum(drive - Q @ z, 0) - theta),
                 z + 0.2 * (np.maximum(P @ theta - L @ z, 0) - z),
@@ -142,7 +142,7 @@ def written_out(u, v, W, relays, *, strength, competition, kinds):
 @pytest.mark.parametrize("competition", [(), ("branches",), ("parts",), ("branches", "parts")])
 @pytest.mark.parametrize("kinds", ["both", "excitatory"])
 def test_learning_is_the_rules_written_out(competition, kinds):
-    (u, v), relays = pairs(n=2, T=6, size=0.8), np.array([[1.0, 0.2], [0.1, 0.9]])
+    (u, v), relays = pairs(n=2, T=5, size=0.8), np.array([[1.0, 0.2], [0.1, 0.9]])
     how = {"strength": 10.0, "competition": competition, "kinds": kinds}
     some = CompartmentalNeurons(weights(n=2), relays=relays, tolerance=1e-12, **how)
     found = (some.learn(u, v).rates, some.synapses, some.Q, some.P, some.L)

@@ -18,6 +18,8 @@ from sklearn.decomposition import IncrementalPCA
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
+from flymotion.circuits import CompartmentalNeurons, Membrane
+from flymotion.circuits.membranes import Synapses, let_through
 from flymotion.detectors import FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
@@ -89,7 +91,7 @@ from flymotion.world.scenes.scene import as_covariances, as_luminance
 
 ROOMS = {
     *("frames", "world", "video", "photoreceptors", "stimuli"),
-    *("similarity", "generators", "relations", "learner", "detectors", "tuning"),
+    *("similarity", "generators", "relations", "learner", "detectors", "tuning", "circuits"),
 }
 
 
@@ -667,6 +669,9 @@ CALLS = {
         lambda: next(rendered([[plaid(duration=0.7)] * 2], Grid(3, 5), 5.0, 0.1)),
         {"n": 2, "n_frames": 7, "eye.shape": (3, 5)},
     ),
+    # circuits
+    "let_through": (lambda: let_through(Membrane(), Synapses(*np.ones((3, 6, 8, 4)))), {"...": (6, 8), "B": 4}),
+    "CompartmentalNeurons.W": (lambda: CompartmentalNeurons(np.zeros((2, 3, 3))).W, {"K": 2, "n": 3}),
 }
 
 NOT_RUN = {
@@ -703,6 +708,7 @@ ATTRIBUTES = {
     "IrreducibleRotations": (rotations, PAIRED),
     "OperatorReconstruction": (reconstructing, {"K": 2, "n_init": 3, **PAIRED}),
     "SlowFeatures": (slow, {"K": 2, "d": 8}),
+    "CompartmentalNeurons": (lambda: CompartmentalNeurons(np.zeros((2, 3, 3))), {"K": 2, "n": 3}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),

@@ -1,7 +1,8 @@
 """The neuron of many compartments: what its branches multiply, and what it learns (Section 3.1, Fig. 3; C21).
 
-``multiplying``: its soma beside the product, and the map of where it is one. ``taught``: weights learned from the
-neuron's own rates, gated by its shunts, beside the algorithm's. ``drawn_neuron``: figures.
+``designs``: the neurons looked at. ``multiplying``: their soma beside the product, and the map of where it is one.
+``taught``: weights learned from the neuron's own rates, gated by its shunts, beside the algorithm's. ``drawn_neuron``:
+figures.
 """
 
 from __future__ import annotations

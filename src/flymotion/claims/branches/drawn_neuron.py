@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.claims.branches.multiplying import DEPTHS, SHUNTS, SIZES, STANDARD, WAYS, Multiplied
+from flymotion.claims.branches.designs import DEPTHS, SHUNTS, SIZES, STANDARD, WAYS
+from flymotion.claims.branches.multiplying import Multiplied
 from flymotion.plots.canvas import new_figure, new_panels, signed_colours, symmetric_limit
 
 if TYPE_CHECKING:

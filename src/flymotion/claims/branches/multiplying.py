@@ -8,123 +8,43 @@ dendritic compartment.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flymotion.circuits import CompartmentalNeurons, Membrane
 from flymotion.circuits.membranes import Synapses, Voltages, implicit_euler, let_through, steady_state
 from flymotion.claims.beside import Null, beside
+from flymotion.claims.branches.designs import (
+    CONTRASTS,
+    DEPTHS,
+    LARGER,
+    OTHERS,
+    REGIMES,
+    SETTING,
+    SHUNTS,
+    SIZES,
+    STANDARD,
+    WAYS,
+    Design,
+    standard,
+)
 from flymotion.claims.lessons import of_norm_1, opposed
 from flymotion.claims.nulls import random_filters
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.worlds import WORLDS
-from flymotion.similarity.features import OuterProducts
 
 if TYPE_CHECKING:
     from flymotion.claims.branches import Config
 
-__all__ = [
-    "DEPTHS",
-    "OTHERS",
-    "SHUNTS",
-    "SIZES",
-    "STANDARD",
-    "WAYS",
-    "Design",
-    "Multiplied",
-    "check_multiplying",
-    "multiply",
-    "standard",
-]
-
-
-@dataclass(frozen=True)
-class Design:
-    """A neuron and the size of what it sees; the numbers are chosen beforehand, and the map shows all others.
-
-    Parameters
-    ----------
-    shunt : float
-        Of a branch where nothing changes [leak].
-    size : float
-        Of a distal synapse of weight 1 at an intensity of 1 [leak].
-    depth : float
-        Root mean square of a pixel's change, relative to that which closes a shunt.
-    rectified : bool
-        Whether a shunt falls with one sign of the change only.
-    kinds : {"both", "excitatory"}
-        Synapses of a branch.
-    paired : bool
-        Whether there are two branches a pixel, or only that whose shunt falls with the change.
-    membrane : Membrane
-        The circuit.
-    """
-
-    shunt: float = 10.0
-    size: float = 0.25
-    depth: float = 0.3
-    rectified: bool = False
-    kinds: str = "both"
-    paired: bool = True
-    membrane: Membrane = Membrane()  # noqa: RUF009
-
-    def neurons(self, W: np.ndarray, **how: Any) -> CompartmentalNeurons:
-        """Return neurons of these branches, with weights W."""
-        given = {name: getattr(self, name) for name in ("shunt", "size", "rectified", "kinds", "membrane")}
-        return CompartmentalNeurons(W, **(given | how))
-
-    def soma(self, W: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return the voltages of somata [mV], shape (n_samples, K), of inputs of root mean square 1."""
-        neurons = self.neurons(W)
-        circuit = neurons.conductances(self.depth * u, v)
-        if not self.paired:
-            circuit = Synapses(*(conductance[..., ::2] for conductance in circuit))
-        return steady_state(self.membrane, circuit).soma
-
-
-STANDARD = Design()
-
-OTHERS = {
-    "one_way": (replace(STANDARD, rectified=True), "shunts that fall with one sign of the change and are full else"),
-    "excitatory": (replace(STANDARD, kinds="excitatory"), "branches with excitatory synapses alone"),
-    "one_branch": (replace(STANDARD, paired=False), "one branch a pixel"),
-    "neither": (replace(STANDARD, paired=False, kinds="excitatory"), "one branch a pixel, excitatory synapses alone"),
-}
-"""Designs that have less, and what they are."""
-
-LARGER = (replace(STANDARD, size=2.5), replace(STANDARD, size=25.0), OTHERS["excitatory"][0])
-"""Of which the size of the voltage is told: ten and a hundred times as large synapses, and no inhibition."""
-
-REGIMES: dict[str, tuple[dict[str, Any], str]] = {
-    "weak": ({"shunt": 0.1}, "a shunt of 0.1 leaks"),
-    "strong": ({"shunt": 1000.0}, "a shunt of 1000 leaks"),
-    "shallow": ({"depth": 0.03}, "changes of 0.03 of what closes a shunt"),
-    "deep": ({"depth": 1.0}, "changes as large as what closes a shunt"),
-    "loaded": ({"size": 25.0}, "synapses a hundred times as large"),
-    "strong_deep": ({"shunt": 1000.0, "depth": 1.0}, "a shunt of 1000 leaks and changes as large as what closes it"),
-    "even": (
-        {"shunt": 0.1, "membrane": Membrane(inhibition=-60.0)},
-        "a shunt of 0.1 leaks, and inhibition as far below rest as excitation is above",
-    ),
-}
-"""What else is looked at, both with shunts that go both ways and with such that go one way."""
-
-WAYS = {"both ways": False, "one way": True}
-"""Of a shunt, and ``rectified``."""
-
-OPEN = (0.1, 10.0, 1000.0)
-"""Shunts of which it is told how much they veto [leak]."""
-
-SHUNTS = np.logspace(-2, 4, 13)
-SIZES = np.logspace(-3, 2, 11) * 2.5
-DEPTHS = np.logspace(-2, 1, 13)
-"""Of the maps."""
+__all__ = ["Multiplied", "check_multiplying", "multiply"]
 
 N_MAPPED = 500
 """Pairs of each place of the maps."""
+
+N_DRAWN = 400
+"""Pairs that the figure shows one by one."""
 
 LONG = 20
 """Steps after which the time-stepped neuron is held against the closed form."""
@@ -132,19 +52,11 @@ LONG = 20
 SHORT = 0.02
 """Step that tells when it has settled [time constants]."""
 
-N_DRAWN = 400
-"""Pairs that the figure shows one by one."""
+OPEN = (0.1, 10.0, 1000.0)
+"""Shunts of which it is told how much they veto [leak]."""
 
 MEANT = {"depth": "changes relative to what closes a shunt", "size": "synapses"}
-
-SETTING = (
-    "L1; relative to a compartment's leak: shunts 10 where nothing changes, synapses of weight 1 0.25, axial 4, "
-    "soma 10; a pixel's change 0.3 of what closes a shunt in root mean square; excitation 60, shunts 0 and inhibition "
-    "-30 mV above rest"
-)
-
-CONTRASTS = {"low": np.logspace(-3, -2, 4), "high": np.logspace(1, 2, 4)}
-"""Relative to what the standard neuron sees."""
+"""Axes of the maps."""
 
 
 class Multiplied(NamedTuple):
@@ -183,11 +95,6 @@ class Multiplied(NamedTuple):
     relative to the largest; and when it is first within 1 % of the largest, from rest [time constants]."""
     drawn: np.ndarray
     """Products, voltages of the standard [mV], and of one without inhibition, of some pairs, shape (3, n)."""
-
-
-def standard(chi: OuterProducts) -> list[np.ndarray]:
-    """Scale changes and intensities to a root mean square of 1 each."""
-    return [x / np.sqrt((x**2).mean()) for x in (chi.u, chi.v)]
 
 
 def multiply(config: Config, seed: int) -> Multiplied:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from flymotion.circuits import CompartmentalNeurons
 from flymotion.claims.beside import Null, beside
-from flymotion.claims.branches.multiplying import SETTING, STANDARD, Design, standard
+from flymotion.claims.branches.designs import SETTING, STANDARD, Design, standard
 from flymotion.claims.lessons import RATE, Opposed, of_norm_1, opposed
 from flymotion.claims.nulls import labelled_means, random_filters
 from flymotion.claims.rows import Claim, above, report
@@ -209,13 +209,14 @@ def check_taught(by_width: Mapping[str, Taught], config: Config) -> Iterator[Cla
     yield report("C21.learned_sm", title, of("matching"), worst=np.min)
     yield from _check_accuracy(of)
     yield from _check_starts(of, config.n_seeds)
-    smallest = by_width[min(by_width, key=lambda n: int(n.removeprefix("n = ")))]
+    n = f"n = {min(config.widths)}"
+    title = "cosine with the algorithm's filters of weights learned from dendrites that reach all around, median seed"
+    row = report("C21.round", title, of("learned", list(STARTS).index("round"))[n], worst=np.median, note=n)
+    yield from beside(row, uninhibited=Null("no inhibition between neurons", of("alone")[n], np.median))
     for k, (name, (_, _, what)) in enumerate(VARIANTS.items()):
-        found = smallest.variants[:, k]
+        found = by_width[n].variants[:, k]
         title = f"cosine with the algorithm's filters of weights learned with {what}, the smaller, median seed"
-        yield report(
-            f"C21.learned_{name}", title, found, worst=np.median, note=f"{_told(found)}; n = {min(config.widths)}"
-        )
+        yield report(f"C21.learned_{name}", title, found, worst=np.median, note=f"{_told(found)}; {n}")
 
 
 def _check_starts(of: Callable[..., dict[str, np.ndarray]], n_seeds: int) -> Iterator[Claim]:
@@ -228,9 +229,6 @@ def _check_starts(of: Callable[..., dict[str, np.ndarray]], n_seeds: int) -> Ite
         how: dict[str, Any] = {"worst": np.min, "seeds": n_seeds}
         row = report(f"C21.from_{name}", title, ours, unit="seeds", note=f"cosines {told}", **how)
         yield from beside(row, literal=Null("the literal network from the same start", literal, np.min, seeds=n_seeds))
-    title = "cosine with the algorithm's filters of weights learned from dendrites that reach all around, median seed"
-    row = report("C21.round", title, of("learned", list(STARTS).index("round")), worst=np.median)
-    yield from beside(row, uninhibited=Null("no inhibition between neurons", of("alone"), np.median))
 
 
 def _check_accuracy(of: Callable[..., dict[str, np.ndarray]]) -> Iterator[Claim]:
