@@ -80,6 +80,17 @@ def test_the_product_is_off_by_the_square_of_the_change(shunt):
     np.testing.assert_allclose(excess, (shunt / (k + shunt) * y) ** 2, rtol=1e-2, atol=1e-7)
 
 
+@pytest.mark.parametrize(("inhibition", "ratio"), [(-60.0, 1), (-30.0, 2), (-15.0, 4)])
+def test_unequal_loads_leave_a_square(inhibition, ratio):
+    """A rate of d (ratio - 1) (e - h)^2 / (2 e size), e = S / (k + S), where nothing changes."""
+    membrane = Membrane(soma=1e9, inhibition=inhibition)
+    one = CompartmentalNeurons([[[0.5]]], size=1e-3, membrane=membrane)
+    k, c, S, net = 1 + 8 - 16 / 5, 4, 10, 1e-3 * 0.5 * np.array([1.0, -2.0])
+    rates = one.respond([[0.0], [0.0]], [[1.0], [-2.0]]).voltages[:, 0] / one.unit
+    d = (1 + S + 2 * c) / ((1 + c) * (k + S))
+    np.testing.assert_allclose(rates, d * (ratio - 1) * net**2 / (2 * S / (k + S) * 1e-3), rtol=1e-2, atol=1e-12)
+
+
 def test_without_inhibition_what_should_cancel_stays():
     """A_0 sum |W x|, whatever the change."""
     one, both = (CompartmentalNeurons([[[0.5]]], kinds=kinds, size=1e-3) for kinds in ("excitatory", "both"))

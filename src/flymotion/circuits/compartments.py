@@ -27,8 +27,13 @@ soma keeps what should cancel, :math:`A_0 \sum |W_{ij} x_j|`.
           = \frac{2 \epsilon y}{k + S}\,(1 + \epsilon^2 y^2 + \dots), \qquad \epsilon = \frac{S}{k + S}:
 
 a product up to a relative error of :math:`\epsilon^2 y^2`, that is for *small* changes, whatever the shunt, and for any
-change where the shunt is weak and vetoes nothing. With a strong shunt and a change that opens it, y = 1, a branch lets
-:math:`1 + S / k` times as much through as at rest: a switch.
+change where the shunt is weak and vetoes nothing. With a strong shunt and a change that closes it, y = 1, a branch lets
+:math:`1 + S / k` times as much through as at rest: a switch. And synapses must be small: where inhibition's reversal
+potential is :math:`\rho` times nearer to rest than excitation's, inhibition takes :math:`\rho` times the conductance,
+so that the two branches are loaded unequally, and beside the product stands a square that knows no direction,
+
+.. math:: 2 A_0 I \Big(\epsilon y + \frac{d\,(\rho - 1)}{2}\,(e - h)\Big), \qquad
+          d = \frac{1 + S + 2c}{(1 + c)(k + S)}, \qquad e - h \propto (W x)_i.
 """
 
 from __future__ import annotations

@@ -106,9 +106,8 @@ def draw_map(found: Multiplied) -> Figure:
             axes.contour(values, SHUNTS, shown, levels=[GOOD], colors="w", linewidths=1.2)
             axes.plot(usual, STANDARD.shunt, "x", color="r", markersize=8, markeredgewidth=2)
             axes.set(xscale="log", yscale="log", xlabel=label, ylabel="shunt at no change [leak]")
-            axes.set_title(
-                f"shunts fall with one sign of the change ({way})" if w else f"shunts fall and rise ({way})", fontsize=9
-            )
+            axes.minorticks_off()
+            axes.set_title(f"shunts that go {way}", fontsize=9)
     figure.colorbar(image, ax=panels, label=r"correlation of the soma with $\Delta x^{\prime} W x$, 0 to 1", shrink=0.7)
     figure.suptitle("Where a neuron with branches multiplies; white line: 0.95, cross: as stated in C21", fontsize=10)
     return figure

@@ -238,7 +238,9 @@ def _check_regimes(found: Multiplied) -> Iterator[Claim]:
         note = "; ".join(f"{S}: {low:.2g} to {high:.2g}" for S, (low, high) in ends.items())
         title = f"share of the map of shunt and {MEANT[name]} where the correlation is above 0.95, shunts both ways"
         shares = (cells[:, 0] > 0.95).mean(axis=(1, 2))
-        yield report(f"C21.map_{name}", title, shares, worst=np.median, note=f"median seed, by shunt: {note}")
+        yield report(
+            f"C21.map_{name}", title, shares, worst=np.median, note=f"median seed, lowest and highest by shunt: {note}"
+        )
 
 
 def _check_contrast(found: Multiplied) -> Iterator[Claim]:
