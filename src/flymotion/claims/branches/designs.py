@@ -91,6 +91,7 @@ REGIMES: dict[str, tuple[dict[str, Any], str]] = {
     "shallow": ({"depth": 0.03}, "changes of 0.03 of what closes a shunt"),
     "deep": ({"depth": 1.0}, "changes as large as what closes a shunt"),
     "loaded": ({"size": 25.0}, "synapses a hundred times as large"),
+    "strong_shallow": ({"shunt": 1000.0, "depth": 0.05}, "a shunt of 1000 leaks, changes of 0.05 of what closes it"),
     "strong_deep": ({"shunt": 1000.0, "depth": 1.0}, "a shunt of 1000 leaks and changes as large as what closes it"),
     "even": (
         {"shunt": 0.1, "membrane": Membrane(inhibition=-60.0)},

@@ -7,7 +7,7 @@ dendritic compartment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,6 +54,9 @@ SHORT = 0.02
 
 OPEN = (0.1, 10.0, 1000.0)
 """Shunts of which it is told how much they veto [leak]."""
+
+ANY = "random weights, each with its own product"
+"""What stands beside a design: whether it multiplies by whatever weights it has."""
 
 MEANT = {"depth": "changes relative to what closes a shunt", "size": "synapses"}
 """Axes of the maps."""
@@ -192,6 +195,7 @@ def check_multiplying(found: Multiplied, config: Config) -> Iterator[Claim]:
     told = f"{SETTING}; branches' synapses {found.loads.mean():.2g} leaks and the soma's voltage "
     note = f"{told}{found.sizes.mean():.2g} mV in root mean square"
     nulls = {
+        "any": Null(ANY, _by(found.any_weights[..., 0], config), np.min),
         "random": Null("random synapses, without its sign", _by(found.random, config)),
         "switch": Null("a veto alone, sum_i sign(dx_i) (W x)_i", _by(found.switch, config)),
     }
@@ -200,13 +204,10 @@ def check_multiplying(found: Multiplied, config: Config) -> Iterator[Claim]:
     yield report("C21.rate", title, _by(found.rates, config), worst=np.min)
     title = "correlation of the soma's voltage with dx' W x: {}"
     for k, (name, (_, what)) in enumerate(OTHERS.items()):
-        own = ", ".join(f"{n} {x:.3g}" for n, x in _least(found.any_weights[..., k + 1], config).items())
-        note = f"neurons with random synapses, each with its own product: {own}"
-        yield report(f"C21.{name}", title.format(what), _by(found.others[..., k], config), worst=np.min, note=note)
+        row = report(f"C21.{name}", title.format(what), _by(found.others[..., k], config), worst=np.min)
+        yield from beside(row, any=Null(ANY, _by(found.any_weights[..., k + 1], config), np.min))
     title = "correlation of the difference of two neurons without inhibitory synapses with that of their products"
     yield report("C21.excitatory_opposed", title, _by(found.opposed, config), worst=np.min)
-    title = "correlation of the soma's voltage with dx' W x of random synapses, own product"
-    yield report("C21.any_weights", title, _by(found.any_weights[..., 0], config), worst=np.min)
     ten, hundred, alone = found.larger.mean(axis=(0, 1))
     note = f"synapses ten times as large {ten:.2g} mV, a hundred times {hundred:.2g}; without inhibition {alone:.2g}"
     title = "root mean square of the soma's voltage"
@@ -260,7 +261,3 @@ def _check_contrast(found: Multiplied) -> Iterator[Claim]:
 def _by(values: np.ndarray, config: Config) -> dict[str, np.ndarray]:
     """Name values by the number of pixels, of shape (n_seeds, n_widths)."""
     return {f"n = {n}": column for n, column in zip(config.widths, values.T, strict=True)}
-
-
-def _least(values: np.ndarray, config: Config) -> Mapping[str, float]:
-    return {n: float(column.min()) for n, column in _by(values, config).items()}
