@@ -34,7 +34,6 @@ from flymotion.similarity.rivals import (
     OuterProductPCA,
     ReconstructionNetwork,
 )
-from flymotion.world import both
 
 __all__ = ["GOING_ON", "MODELS", "answers", "frames", "go_on", "plain", "street", "video"]
 
@@ -90,8 +89,7 @@ def generators(eye):
 
 
 def compound_eye():
-    directions = [[1.0, -0.1 * x, -0.1 * y] for x, y in Hexagon(1).positions]
-    return both(*(CompoundEye.from_directions(directions, side) for side in ("left", "right")))
+    return CompoundEye.from_directions([[1.0, -0.1 * x, -0.1 * y] for x, y in Hexagon(2).positions], "right")
 
 
 def light(n=20, shape=(4,)):

@@ -111,7 +111,7 @@ def _begun(eye: Sphere) -> tuple[np.ndarray, np.ndarray]:
     corners = np.exp(1j * np.radians(BEARINGS))
     size = (z * corners.conj()).mean(axis=1, keepdims=True)
     size = np.where(np.abs(size) > 0, size, 1.0)
-    off = np.full(n, REGULAR)  # on the rim
+    off = np.full(n, np.inf)
     off[six] = np.abs(z / size - corners).max(axis=1)
     off_nearby = np.maximum(off[six], off[around].max(axis=1, initial=0.0))
     if not len(six) or off_nearby.min() > REGULAR:
