@@ -156,7 +156,7 @@ def test_an_eye_is_a_value():
 # -- optics ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scene", [SphericalNoise(4.0, random_state=0), SphericalScene(np.eye(41) + 0j)], ids=repr)
+@pytest.mark.parametrize("scene", [SphericalNoise(8.0, random_state=0), SphericalScene(np.eye(41) + 0j)], ids=repr)
 @pytest.mark.parametrize("widest", [2.0, 2.2, 4.0, 40.0])
 def test_each_lens_sees_through_its_own_optics(scene, widest):
     directions = wrapped(3, 9.0)

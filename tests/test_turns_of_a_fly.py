@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from flymotion.claims.turns.fly_eyes import learn_on_eyes, principal_whitening
+from flymotion.claims.turns.fly_eyes import principal_whitening
 from flymotion.claims.turns.harmonic_scenes import HarmonicScenes, real_harmonics
 from flymotion.generators.theory import population
 from flymotion.world.compound_eyes import CompoundEye
@@ -71,9 +71,3 @@ def test_whitened_components_are_white_but_for_the_ridge():
     values = np.linalg.eigvalsh(np.cov(frames.T, bias=True))[-4:]
     assert added == pytest.approx(1e-3 * values.sum() / 12)
     assert_allclose(np.cov(seen.T, bias=True), np.diag(values / (values + added)), atol=1e-9)
-
-
-def test_few_lenses_learn_to_tell_turns():
-    found = learn_on_eyes(HarmonicScenes(20.0, SMALL), MOTION, 1500, 300, seed=0)
-    assert found["midpoint"]["nsm"].accuracy > 0.6
-    assert found["midpoint"]["random"].accuracy < 0.4
