@@ -77,6 +77,7 @@ from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
     Dot,
+    Drum,
     Edge,
     ExponentialNoise,
     Grating,
@@ -357,6 +358,7 @@ CALLS = {
     "SquareGrating.sample": (lambda: SquareGrating(9.0, ndim=2).sample(points(6, 2), 0.5), SAMPLED),
     "Bar.sample": (lambda: Bar(2.0, ndim=1).sample(points(6, 1), 0.5), SAMPLED),
     "Edge.sample": (lambda: Edge(ndim=2).sample(points(6, 2), 0.5), SAMPLED),
+    "Drum.sample": (lambda: Drum(Grating(30.0)).sample(points(6, 3), 0.5), SAMPLED),
     "Dot.sample": (lambda: Dot(2.0).sample(points(6, 2), 0.5), SAMPLED),
     "FourierScene.sample": (lambda: SmoothNoise(2.0, ndim=2, random_state=0).sample(points(6, 2), 0.5), SAMPLED),
     "ExponentialNoise.sample": (

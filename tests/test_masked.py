@@ -31,6 +31,7 @@ from flymotion.world.rendering import render, stepped_pairs
 from flymotion.world.scenes import (
     Bar,
     Dot,
+    Drum,
     Edge,
     ExponentialNoise,
     FourierScene,
@@ -113,6 +114,7 @@ ENTRIES = {
     "SphericalScene": (SphericalScene, {"coefficients": np.eye(3, dtype=complex)}),
     "SphericalScene.sample": (BALL.sample, ALL_ROUND),
     "SphericalScene.toward": (BALL.toward, {"position": np.array([1.0, 0.0, 0.0]), "directions": np.eye(3)}),
+    "Drum.sample": (Drum(Grating(30.0)).sample, ALL_ROUND),
     "SquareGrating.sample": (SquareGrating(5.0, ndim=2).sample, SEEN),
     "Stream.push": (lambda frames: HRD.stream(0.02, eye=Line(5)).push(frames), {"frames": MOVIE}),
     "Taps": (Taps, {"arms": {"now": MOVIE}} | TAPS),
