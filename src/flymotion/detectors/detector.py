@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.detectors.between_axes import Turned
 from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames, in_order, not_masked
@@ -140,7 +141,9 @@ class Detector:
         eye : Eye or tuple of int, optional
             Whose frames they are.
         direction : float or sequence of float
-            Preferred direction [deg]: 0 = right, 90 = up; one along which the eye has pixels.
+            Preferred direction [deg]: 0 = right, 90 = up; on a line and a grid one along which there are pixels. On a
+            hexagonal lattice any: between two axes responses are those along both, weighed so that the preferred
+            direction is between.
         before : float or array, shape eye.shape, optional
             What the eye saw before the first frame, for ever; by default the first frame.
 
@@ -153,7 +156,8 @@ class Detector:
         ------
         ValueError
             A movie, or what was before it, that does not fit the eye or is not finite, a direction in which the eye has
-            no pixels, an eye too small, a delay that is no whole number of frames or longer than the movie.
+            no pixels, an eye too small or without a lattice, a delay that is no whole number of
+            frames or longer than the movie.
         """
         movie = in_order(movie, others_first=True)
         eye = as_eye(as_frames(movie).shape[1:] if eye is None else eye)
@@ -199,7 +203,7 @@ class Stream:
     eye: Eye
     direction: float | Sequence[float]
     before: Any = None
-    _taps: list[np.ndarray] = field(init=False, repr=False)
+    _turned: list[list[Turned]] = field(init=False, repr=False)
     _states: dict[Chain, Any] = field(init=False, repr=False, default_factory=dict)
     _started: bool = field(init=False, repr=False, default=False)
     _beside: tuple[int, ...] = field(init=False, repr=False, default=())
@@ -210,7 +214,7 @@ class Stream:
     def __post_init__(self) -> None:
         if self.before is not None:
             _check_before(self.before, self.eye)
-        _, self._taps = tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
+        _, self._turned = tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
         """Respond to the next frames, shape (..., n_frames, *eye.shape).
@@ -231,11 +235,19 @@ class Stream:
         done: dict[Chain, np.ndarray] = {(): frames}
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
         self._seen += frames.shape[-2]
-        where = self.detector.displacements
-        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels in self._taps]
+        each = [self._weighed(turned, arms, frames) for turned in self._turned]
         if np.ndim(self.direction) == 0:
             return each[0]
         return np.stack(each, axis=frames.ndim)
+
+    def _weighed(self, turned: list[Turned], arms: Mapping[str, np.ndarray], frames: np.ndarray) -> np.ndarray:
+        """Return responses in one direction, added up of those along the axes on either side, if it is between two."""
+        where = self.detector.displacements
+        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels, _ in turned]
+        if len(each) == 1:
+            return each[0]
+        beside = (1,) * (each[0].ndim - frames.ndim)  # units
+        return np.sum([r * w.reshape(-1, *beside).astype(r.dtype) for r, (_, w) in zip(each, turned, strict=True)], 0)
 
     def _combined(self, taps: Taps, frames: np.ndarray, n_positions: int) -> np.ndarray:
         responses = self.detector.combine(taps)
