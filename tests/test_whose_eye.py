@@ -338,9 +338,9 @@ EXPERIMENTS_OF = {
 
 
 @pytest.mark.parametrize("do", EXPERIMENTS_OF.values(), ids=EXPERIMENTS_OF)
-def test_a_sphere_is_shown_no_experiment(do):
+def test_a_sphere_without_a_lattice_is_shown_no_experiment(do):
     with pytest.raises(
-        ValueError, match=r"^the eye is Sphere\(.*\); expected a line, a grid or a hexagon, as stimuli are"
+        ValueError, match=r"^the eye is Sphere\(.*\), whose lattice nobody worked out; expected a CompoundEye, such as"
     ):
         do(EYES["sphere"])
 

@@ -26,7 +26,11 @@ import numpy as np
 from flymotion.world.conventions import unit_vector
 from flymotion.world.lattices import Lattice
 
-__all__ = ["Axes", "Turned", "axes_of", "steps_along"]
+__all__ = ["LATTICE_TOLERANCE", "Axes", "Turned", "axes_of", "first_axis", "steps_along"]
+
+LATTICE_TOLERANCE = 1e-3
+"""How far a tap may be from the pixel that it is taken to be at: displacements may be written in four digits, 0.866 for
+the half of the square root of 3 [pixel spacings]."""
 
 EVEN = np.array([[math.sqrt(3) / 2, 0.5], [0.0, 1.0]])
 """Axial coordinates times this are positions (x right, y down) on an even lattice [pixel spacings]."""
@@ -80,9 +84,15 @@ def steps_along(displacements: np.ndarray, direction: float) -> tuple[np.ndarray
     return steps, np.linalg.norm(steps @ EVEN - turned, axis=1)
 
 
-def axes_of(displacements: np.ndarray, lattice: Lattice, tolerance: float) -> Axes | None:
+def first_axis(displacements: np.ndarray) -> float | None:
+    """Return a direction in which displacements, shape (n_taps, 2), fit an even lattice [deg]; None if in none."""
+    fits = (angle for angle in (30.0, 0.0) if (steps_along(displacements, angle)[1] <= LATTICE_TOLERANCE).all())
+    return next(fits, None)
+
+
+def axes_of(displacements: np.ndarray, lattice: Lattice) -> Axes | None:
     """Return the taps of displacements, shape (n_taps, 2), about each pixel; None of such as fit no axis."""
-    first = next((a for a in (30.0, 0.0) if (steps_along(displacements, a)[1] <= tolerance).all()), None)
+    first = first_axis(displacements)
     if first is None:
         return None
     nominal = first + 60.0 * np.arange(6)

@@ -6,17 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from flymotion.detectors.between_axes import Turned, axes_of, steps_along
+from flymotion.detectors.between_axes import LATTICE_TOLERANCE, Turned, axes_of, steps_along
 from flymotion.frames import unmasked
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye
 from flymotion.world.lattices import lattice_of
 
-__all__ = ["LATTICE_TOLERANCE", "Taps", "tapped"]
-
-LATTICE_TOLERANCE = 1e-3
-"""How far a tap may be from the pixel that it is taken to be at: displacements may be written in four digits, 0.866 for
-the half of the square root of 3 [pixel spacings]."""
+__all__ = ["Taps", "tapped"]
 
 BETWEEN = 0.75
 """Nothing inside a lattice is farther than this from its nearest pixel [pixel spacings]; the middle of a square is
@@ -105,7 +101,7 @@ def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple
     if not (directions.size and np.isfinite(directions).all()):
         raise ValueError(f"the directions are {directions.tolist()}; expected one or more, finite [deg]")
     whole, found = np.ones(len(eye.positions), dtype=bool), []
-    axes = None if _is_plain(eye) else axes_of(displacements, lattice_of(eye), LATTICE_TOLERANCE)
+    axes = None if _is_plain(eye) else axes_of(displacements, lattice_of(eye))
     for direction in directions.tolist():
         if axes is None or _is_exact(displacements, eye, direction):
             inside, turned = _as_it_is(displacements, eye, direction, whole)

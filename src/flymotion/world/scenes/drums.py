@@ -16,7 +16,7 @@ POLE = 1e-6
 """Least cosine of a latitude that optics are stretched by: nearer to a pole they see all round in any case."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Drum:
     r"""A scene of one dimension [deg], wrapped round the vertical: along it to the right is longitude to the right.
 
@@ -62,7 +62,10 @@ class Drum:
             raise ValueError(f"a scene of {self.scene.ndim} dimensions on a drum; expected one of 1 dimension")
 
     def sample(self, points: np.ndarray, sigma: Any) -> np.ndarray:
-        """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...)."""
+        """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...).
+
+        Where each lens has a width of its own, sigma has the shape of the last axis of the intensities.
+        """
         check_seen(points, sigma)
         x, y, z = np.moveaxis(np.asarray(points, dtype=float), -1, 0)
         right, across = np.degrees(np.arctan2(-y, x)), np.hypot(x, y)
