@@ -1,5 +1,6 @@
 """Detectors in any direction of a hexagonal lattice, flat or on the sphere."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -152,3 +153,32 @@ def test_a_lone_tap_needs_no_axis():
     eye, alone = EYES["round"], Detector({"signal": ()}, [[0, 0]], combine=lambda tap: tap("signal"))
     movie = np.random.default_rng(0).normal(size=(5, 61))
     assert_allclose(alone(movie, DT, eye=eye, direction=30.0), movie)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_taps_farther_apart_are_those_of_a_coarser_lattice(name):
+    """Every third pixel of a hexagon is one of a hexagon, turned by 30 degrees, whose pixels are sqrt(3) apart."""
+    coarse, make = Hexagon(4), DETECTORS[name]
+    steps = coarse.axial @ np.array([[1, 1], [-1, 2]])
+    fine = Hexagon(12)
+    pixels = [fine.axial.tolist().index(step) for step in steps.tolist()]
+    movie = np.random.default_rng(0).normal(size=(8, 61))
+    on_fine = np.random.default_rng(1).normal(size=(8, len(fine.axial)))
+    on_fine[:, pixels] = movie
+    wide = replace(make(), scale=3**0.5)
+    middle = len(pixels) // 2
+    for direction, as_turned in ((0.0, 30.0), (60.0, 90.0), (180.0, 210.0)):
+        found = wide(on_fine, DT, eye=fine, direction=direction)
+        expected = make()(movie, DT, eye=coarse, direction=as_turned)
+        here = found[:, wide.positions(fine, direction) == pixels[middle]]
+        there = expected[:, make().positions(coarse, as_turned) == middle]
+        units = {"deg/s": 3**0.5}.get(make().unit, 1.0)
+        assert_allclose(here, units * there, rtol=1e-9, atol=1e-12)
+
+
+def test_taps_that_are_scaled_say_where_they_are():
+    detector = replace(hassenstein_reichardt(), scale=2.0)
+    assert_array_equal(detector.places, [[0, 0], [2, 0]])
+    assert "taps (0, 0) (2, 0);" in detector.description
+    with pytest.raises(ValueError, match=r"^scale is 0\.0; expected a positive"):
+        replace(detector, scale=0.0)

@@ -62,6 +62,9 @@ class Detector:
         Preferred directions of the units of a detector that has several [deg].
     name : str
         What results and figures call it.
+    scale : float
+        How many times as far apart taps are as the displacements and the formula say, such as the square root of 3, by
+        which a row on a hexagon is one along 0 degrees: ``dataclasses.replace(detector, scale=3**0.5)``.
 
     Raises
     ------
@@ -93,12 +96,13 @@ class Detector:
     unit: str = ""
     directions: tuple[float, ...] = ()
     name: str = ""
+    scale: float = 1.0
 
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
-        positive(spacing=self.spacing, acceptance=self.acceptance)
+        positive(spacing=self.spacing, acceptance=self.acceptance, scale=self.scale)
         not_masked(self.displacements, "displacements")
         try:
             displacements = np.asarray(self.displacements, dtype=float)
@@ -113,10 +117,15 @@ class Detector:
         object.__setattr__(self, "displacements", displacements)
 
     @property
+    def places(self) -> np.ndarray:
+        """Where the taps are for motion to the right, the displacements scaled, shape (n_taps, 2) [pixel spacings]."""
+        return self.displacements * self.scale
+
+    @property
     def description(self) -> str:
         """All that makes the detector what it is, in one line: results keep it."""
         arms = "; ".join(f"{name} = {_listed(chain)}" for name, chain in self.arms.items())
-        taps = " ".join(f"({x:g}, {y:g})" for x, y in self.displacements)
+        taps = " ".join(f"({x:g}, {y:g})" for x, y in self.places)
         eye = f"spacing {self.spacing:g}, acceptance {self.acceptance:g}"
         return f"{self.name or 'detector'}: {arms}; taps {taps}; {_formula(self.combine)}; {eye}; {self.source}"
 
@@ -188,7 +197,7 @@ class Detector:
         ndarray of int, shape (n_positions,)
             Indices into the eye's positions.
         """
-        return tapped(self.displacements, as_eye(eye), np.atleast_1d(direction))[0]
+        return tapped(self.places, as_eye(eye), np.atleast_1d(direction))[0]
 
 
 @dataclass
@@ -214,7 +223,7 @@ class Stream:
     def __post_init__(self) -> None:
         if self.before is not None:
             _check_before(self.before, self.eye)
-        _, self._turned = tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
+        _, self._turned = tapped(self.detector.places, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
         """Respond to the next frames, shape (..., n_frames, *eye.shape).
@@ -242,8 +251,9 @@ class Stream:
 
     def _weighed(self, turned: list[Turned], arms: Mapping[str, np.ndarray], frames: np.ndarray) -> np.ndarray:
         """Return responses in one direction, added up of those along the axes on either side, if it is between two."""
-        where = self.detector.displacements
-        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels, _ in turned]
+        where, scale = self.detector.displacements, self.detector.scale
+        taps = [Taps(arms, pixels, where, self.dt, scale) for pixels, _ in turned]
+        each = [self._combined(tap, frames, len(pixels)) for tap, (pixels, _) in zip(taps, turned, strict=True)]
         if len(each) == 1:
             return each[0]
         beside = (1,) * (each[0].ndim - frames.ndim)  # units

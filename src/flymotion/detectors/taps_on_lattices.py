@@ -32,14 +32,21 @@ class Taps:
         Where they are about a position, for motion to the right [pixel spacings].
     dt : float
         Time between frames [s].
+    scale : float
+        How many times as far apart they are as that.
     """
 
     def __init__(
-        self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, displacements: np.ndarray, dt: float
+        self,
+        arms: Mapping[str, np.ndarray],
+        pixels: np.ndarray,
+        displacements: np.ndarray,
+        dt: float,
+        scale: float = 1.0,
     ) -> None:
         self._arms = {name: unmasked(arm, f"the arm {name!r}") for name, arm in arms.items()}
         self._pixels, self._displacements = unmasked(pixels, "pixels"), unmasked(displacements, "displacements")
-        self.dt = dt
+        self.dt, self.scale = dt, scale
 
     def __call__(self, arm: str, offset: float = 0) -> np.ndarray:
         """Return an arm at one displacement along the preferred direction, shape (..., n_frames, n_positions).

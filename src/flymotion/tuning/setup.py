@@ -51,16 +51,16 @@ def eye_for(detector: Any, n_positions: int = 1) -> Grid | Hexagon | Line:
     if isinstance(detector, FunctionDetector):
         return Line(ROW + n_positions - 1, sigma)
     if _on_hexagon(detector):
-        rings = _rings(_axial(detector.displacements)).max() + _rings(_row(n_positions)).max()
+        rings = _rings(_axial(detector.places)).max() + _rings(_row(n_positions)).max()
         return Hexagon(max(1, round(rings)), sigma)
-    off = _off(detector.displacements)
+    off = _off(detector.places)
     if off.max() > LATTICE_TOLERANCE:
-        x, y = detector.displacements[off.argmax()]
+        x, y = detector.places[off.argmax()]
         raise ValueError(
             f"the detector's taps, such as that at ({x:.4g}, {y:.4g}), are neither in rows and columns nor on a "
             "hexagonal lattice; expected either, or an eye"
         )
-    width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
+    width, height = np.ptp(detector.places, axis=0).round().astype(int) + 1
     return Grid(int(height), int(width) + n_positions - 1, sigma)
 
 
@@ -73,7 +73,7 @@ def _on_hexagon(detector: Detector | FunctionDetector) -> bool:
     """Say whether a detector's taps are on a hexagonal lattice and not on a square one."""
     if isinstance(detector, FunctionDetector):
         return False
-    taps = detector.displacements
+    taps = detector.places
     return _off(taps).max() > LATTICE_TOLERANCE >= _off(_axial(taps)).max()
 
 
@@ -250,7 +250,7 @@ class Setup:
         return self._about_lens(detector, n_positions)
 
     def _about_lens(self, detector: Detector, n_positions: int) -> CompoundEye:
-        taps, eye = detector.displacements, cast(Eye, self.eye)
+        taps, eye = detector.places, cast(Eye, self.eye)
         steps, _ = steps_along(taps, first_axis(taps) or 0.0)
         piece = _near(eye, cast(int, self.at), round(_rings(steps).max() + _rings(_row(n_positions)).max()))
         axes = axes_of(taps, lattice_of(piece))
