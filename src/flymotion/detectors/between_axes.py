@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.frames import unmasked
 from flymotion.world.conventions import unit_vector
 from flymotion.world.lattices import Lattice
 
@@ -57,7 +58,13 @@ class Axes(NamedTuple):
     """By how much they are turned, as seen there, NaN where one is missing, shape (n_pixels, 6) [deg]."""
 
     def to_either_side(self, direction: float) -> tuple[np.ndarray, list[Turned]]:
-        """Return about which pixels all taps of both axes are inside the eye, shape (n_pixels,), and both of all."""
+        """Return about which pixels all taps are inside the eye, along the axes on either side, and both of all pixels.
+
+        Returns
+        -------
+        inside : ndarray of bool, shape (n_pixels,)
+        turned : list of Turned
+        """
         beyond = np.where(np.isnan(self.turns), np.inf, (direction - self.turns) % 360)
         each, right = np.arange(len(beyond)), beyond.argmin(axis=1)
         left, off = (right + 1) % 6, beyond[each, right]
@@ -71,6 +78,13 @@ class Axes(NamedTuple):
 def steps_along(displacements: np.ndarray, direction: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of an even lattice nearest to displacements that are turned to a direction.
 
+    Parameters
+    ----------
+    displacements : ndarray, shape (n_taps, 2)
+        For motion to the right [pixel spacings].
+    direction : float
+        [deg].
+
     Returns
     -------
     steps : ndarray of int, shape (n_taps, 2)
@@ -79,7 +93,7 @@ def steps_along(displacements: np.ndarray, direction: float) -> tuple[np.ndarray
         How far they are [pixel spacings].
     """
     x, y = unit_vector(direction)
-    turned = displacements @ np.array([[x, y], [-y, x]])
+    turned = unmasked(displacements, "displacements") @ np.array([[x, y], [-y, x]])
     steps = (turned @ np.linalg.inv(EVEN)).round().astype(int)
     return steps, np.linalg.norm(steps @ EVEN - turned, axis=1)
 

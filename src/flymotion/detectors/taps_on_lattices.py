@@ -95,7 +95,7 @@ def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple
     -------
     positions : ndarray of int, shape (n_positions,)
         Pixels about which all taps of all directions are inside the eye.
-    turned : list of list of Turned
+    turned : list of list of Turned, of pixels, shape (n_positions, n_taps)
         One entry a direction: the detector as it is turned there, or to the axes on either side of it.
 
     Raises

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
 from flymotion.world.eyes import Eye, Sphere, as_eye
 from flymotion.world.lattices import as_seen
@@ -130,7 +131,8 @@ class Stimulus:
         not_below_0(duration=self.duration)
         finite(mean=self.mean)
         if self.toward is not None:
-            object.__setattr__(self, "toward", tuple(Sphere([self.toward]).directions[0].tolist()))
+            ahead = Sphere(unmasked(self.toward, "toward", float)[None]).directions[0]
+            object.__setattr__(self, "toward", tuple(ahead.tolist()))
 
     def n_frames(self, dt: float) -> int:
         """Return the number of frames, dt [s] apart.
