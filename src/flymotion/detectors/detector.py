@@ -2,8 +2,9 @@
 
 A :class:`Detector` filters each photoreceptor's signal in time into one or more arms, looks at each arm through taps at
 fixed displacements about every position, and combines what it finds there by its formula. Displacements are those of
-motion to the right; for another direction they are turned. So a detector is written once, for one direction and one
-position, and works on any lattice.
+motion to the right; for another direction they are turned, and between axes of a hexagonal lattice the detector is that
+along both (:mod:`flymotion.detectors.between_axes`). So a detector is written once, for one direction and one position,
+and works on any lattice.
 
 Start-up: before the first frame the eye saw that frame for ever, or the intensity ``before``.
 """
@@ -45,7 +46,8 @@ class Detector:
         Temporal filters that make each arm's signal from a photoreceptor's.
     displacements : array, shape (n_taps, 2)
         Where the taps are about a position (x right, y down) for motion to the right [pixel spacings]; :func:`along`.
-        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`.
+        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`. On a
+        compound eye they are steps of its lattice, however many degrees that is from lens to lens.
     combine : callable
         Formula: takes :class:`Taps`, returns responses, shape (..., n_frames, n_positions) or, of a detector that has
         units of several directions itself, (..., n_frames, n_positions, n_units).
