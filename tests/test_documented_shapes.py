@@ -20,7 +20,8 @@ import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
 from flymotion.circuits import CompartmentalNeurons, Membrane
 from flymotion.circuits.membranes import Synapses, let_through
-from flymotion.detectors import FunctionDetector, Taps, along, three_pixel
+from flymotion.detectors import Detector, FunctionDetector, Taps, along, three_pixel
+from flymotion.detectors.between_axes import axes_of, steps_along
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import Gamma, GammaSlope, HighPass, LowPass, filtered, start, transfer
 from flymotion.frames import FramePairs, as_frames, pair_up
@@ -81,6 +82,7 @@ from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
     Dot,
+    Drum,
     Edge,
     ExponentialNoise,
     Grating,
@@ -293,7 +295,7 @@ def taps():
 def stacked(found):
     """The first of an array and a list of arrays."""
     one, several = found
-    return one, several[0]
+    return one, several[0][0].pixels
 
 
 def points(n, ndim):
@@ -373,6 +375,7 @@ CALLS = {
     "SquareGrating.sample": (lambda: SquareGrating(9.0, ndim=2).sample(points(6, 2), 0.5), SAMPLED),
     "Bar.sample": (lambda: Bar(2.0, ndim=1).sample(points(6, 1), 0.5), SAMPLED),
     "Edge.sample": (lambda: Edge(ndim=2).sample(points(6, 2), 0.5), SAMPLED),
+    "Drum.sample": (lambda: Drum(Grating(30.0)).sample(points(6, 3), 0.5), SAMPLED),
     "Dot.sample": (lambda: Dot(2.0).sample(points(6, 2), 0.5), SAMPLED),
     "FourierScene.sample": (lambda: SmoothNoise(2.0, ndim=2, random_state=0).sample(points(6, 2), 0.5), SAMPLED),
     "ExponentialNoise.sample": (
@@ -480,6 +483,13 @@ CALLS = {
     ),
     "signed": (lambda: signed(THETA), {"n_rows": 30, "m": 2}),
     "tapped": (lambda: stacked(tapped(along(-1, 1), Grid(3, 5), np.zeros(1))), {"n_positions": 9, "n_taps": 3}),
+    "steps_along": (lambda: steps_along(along(-1, 1), 30.0), {"n_taps": 3}),
+    "Axes.to_either_side": (
+        lambda: axes_of(along(-1, 1), lattice_of(Hexagon(1))).to_either_side(0.0)[0],
+        {"n_pixels": 7},
+    ),
+    "Detector.places": (lambda: Detector({"a": ()}, along(-1, 1), np.sum).places, {"n_taps": 3}),
+    "Lattice.seen": (lambda: lattice_of(Hexagon(1)).seen(np.zeros((7, 4), dtype=int)), {"n_pixels": 7, "n": 4}),
     "OnlineNetwork.W_": (lambda: network().W_, NETWORK),
     "OnlineNetwork.M_": (lambda: network().M_, NETWORK),
     "OnlineNetwork.S_": (lambda: network().S_, NETWORK),

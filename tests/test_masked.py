@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from flymotion.detectors import Detector, FunctionDetector, Taps, along, hassenstein_reichardt
+from flymotion.detectors.between_axes import axes_of, first_axis, steps_along
 from flymotion.detectors.taps_on_lattices import tapped
 from flymotion.detectors.temporal import LowPass, filtered, start, transfer
 from flymotion.frames import FramePairs
@@ -25,14 +26,15 @@ from flymotion.tuning import direction_selectivity, experiment, half_width, peak
 from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.recordings import compare, published
 from flymotion.world.compound_eyes import CompoundEye, buchner
-from flymotion.world.eyes import Grid, Line, Sphere
+from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 from flymotion.world.lattice_finding import axial_coordinates
-from flymotion.world.lattices import Lattice, as_seen
+from flymotion.world.lattices import Lattice, as_seen, lattice_of
 from flymotion.world.motions import Motion, SelfTranslation, Translation, Turn
 from flymotion.world.rendering import render, stepped_pairs
 from flymotion.world.scenes import (
     Bar,
     Dot,
+    Drum,
     Edge,
     ExponentialNoise,
     FourierScene,
@@ -120,10 +122,18 @@ ENTRIES = {
     ),
     "axial_coordinates": (axial_coordinates, {"directions": buchner("left").directions}),
     "Lattice": (Lattice, {"axial": np.array([[0, 0], [1, 0]]), "places": np.eye(2), "half": np.array([0, 0])}),
+    "steps_along": (lambda displacements: steps_along(displacements, 0.0), {"displacements": along(0, 1)}),
+    "first_axis": (first_axis, {"displacements": along(0, 1)}),
+    "axes_of": (
+        lambda displacements: axes_of(displacements, lattice_of(Hexagon(1))),
+        {"displacements": along(0, 1)},
+    ),
+    "Lattice.seen": (Lattice(np.array([[0, 0], [1, 0]]), np.eye(2)).seen, {"pixels": np.array([[1], [-1]])}),
     "Lattice.at": (Lattice(np.array([[0, 0], [1, 0]]), np.eye(2)).at, {"offsets": np.array([[1, 0]])}),
     "SphericalScene": (SphericalScene, {"coefficients": np.eye(3, dtype=complex)}),
     "SphericalScene.sample": (BALL.sample, ALL_ROUND),
     "SphericalScene.toward": (BALL.toward, {"position": np.array([1.0, 0.0, 0.0]), "directions": np.eye(3)}),
+    "Drum.sample": (Drum(Grating(30.0)).sample, ALL_ROUND),
     "SquareGrating.sample": (SquareGrating(5.0, ndim=2).sample, SEEN),
     "Stream.push": (lambda frames: HRD.stream(0.02, eye=Line(5)).push(frames), {"frames": MOVIE}),
     "Taps": (Taps, {"arms": {"now": MOVIE}} | TAPS),

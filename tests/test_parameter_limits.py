@@ -34,6 +34,7 @@ MODES[1, 2] = 1.0
 NEEDED = {
     "Bar": {"width": 2.0},
     "Dot": {"diameter": 2.0},
+    "Drum": {"scene": scenes.Grating(30.0)},
     "Edge": {},
     "ExponentialNoise": {"correlation_length": 3.0, "period": 64.0, "sharpest": 0.3, "random_state": 0},
     "FourierScene": {"modes": MODES, "period": (8.0, 8.0), "extent": np.array([[0.0, 8.0]] * 2)},
@@ -94,7 +95,7 @@ CASES = [
 def test_everything_that_makes_one_is_tried():
     assert set(NEEDED) == set(MAKERS) - set(STIMULI)
     tried = {(case.values[0], case.values[1]) for case in CASES}
-    assert set(MAKERS) - {name for name, _ in tried} == {"Mixture"}
+    assert set(MAKERS) - {name for name, _ in tried} == {"Drum", "Mixture"}
     assert {("Grating", n) for n in ("direction", "wavelength", "contrast", "phase", "mean", "ndim")} <= tried
     assert {("velocity-steps", "speeds"), ("Dot", "position"), ("ExponentialNoise", "period")} <= tried
     assert {("Translation", "angles"), ("Turn", "axes"), ("Motion", "ways"), ("Sphere", "sigma")} <= tried

@@ -31,15 +31,17 @@ from flymotion.stimuli import (
     plaid,
     random_dots,
     reverse_phi,
+    rotating_grating,
     rotating_panorama,
     square_grating,
+    sweeping_edge,
     ternary_noise,
     velocity_noise,
     velocity_steps,
 )
 from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 from flymotion.world.rendering import render
-from flymotion.world.scenes import SmoothNoise, panorama
+from flymotion.world.scenes import Drum, Grating, SmoothNoise, panorama
 
 EYES = {"line": Line(8), "grid": Grid(3, 8), "hexagon": Hexagon(2)}
 DT, SPACING = 0.02, 5.0
@@ -138,13 +140,27 @@ def test_global_generators_are_left_alone(name):
     assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002 - as above
 
 
-@pytest.mark.parametrize("name", having("direction"))
+ON_A_GLOBE = ["rotating-grating", "sweeping-edge"]
+"""Longitudes and latitudes, along which flat eyes are wrapped there, are not turned into each other."""
+
+
+@pytest.mark.parametrize("name", [name for name in having("direction") if name not in ON_A_GLOBE])
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_a_direction_turns_the_stimulus(name, quarters):
     """Counter-clockwise as one looks: right, up, left, down."""
     make, eye = STIMULI[name], Grid(5, 5)
     turned = np.rot90(make(direction=0.0).movie(eye, DT, spacing=SPACING), quarters, axes=(1, 2))
     assert_allclose(make(direction=90.0 * quarters).movie(eye, DT, spacing=SPACING), turned, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ON_A_GLOBE)
+@pytest.mark.parametrize("direction", [50.0, 90.0, 270.0])
+def test_a_direction_turns_a_stimulus_all_round(name, direction):
+    """Counter-clockwise about the line ahead, as one looks: what is at the right, -y, comes up, +z."""
+    c, s = np.cos(np.radians(direction)), np.sin(np.radians(direction))
+    eye = Sphere.evenly(60)
+    turned = Sphere(eye.positions @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]]))
+    assert_allclose(STIMULI[name](direction=direction).movie(turned, DT), STIMULI[name]().movie(eye, DT), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", having("direction"))
@@ -189,6 +205,10 @@ SIGNS = {
     "dots": (random_dots, {}, 1),
     "dots, half of them coherent": (random_dots, {"coherence": 0.5}, 1),
     "a panorama": (rotating_panorama, {}, 1),
+    "a drum": (rotating_grating, {}, 1),
+    "a drum to the left": (rotating_grating, {"direction": 180.0}, -1),
+    "a sweeping ON edge": (sweeping_edge, {}, 1),
+    "a sweeping OFF edge": (sweeping_edge, {"contrast": -1.0}, 1),
     "a panorama to the left": (rotating_panorama, {"speed": -30.0}, -1),
     "a step of velocity": (velocity_steps, {"speeds": [0.0, 30.0, 10.0]}, 1),
     "a step of velocity to the left": (velocity_steps, {"speeds": [0.0, -30.0, -10.0]}, -1),
@@ -289,6 +309,56 @@ def test_a_phase_that_is_not_given_is_drawn():
     rng = np.random.default_rng(7)
     drawn = drifting_grating(phase=rng.uniform(0, 2 * math.pi)).movie((5,), DT, spacing=SPACING)
     assert_array_equal(drifting_grating(random_state=7).movie((5,), DT, spacing=SPACING), drawn)
+
+
+# Drums
+
+
+def around(longitudes, latitude):
+    """Unit vectors at longitudes to the right, shape (n, 3)."""
+    right, up = np.radians(longitudes), np.radians(latitude)
+    return np.stack([np.cos(up) * np.cos(right), -np.cos(up) * np.sin(right), np.full(len(right), np.sin(up))], axis=1)
+
+
+@pytest.mark.parametrize("latitude", [0.0, 35.0, -70.0])
+def test_a_drum_is_a_grating_in_longitude_damped_by_what_optics_see_of_it(latitude):
+    longitudes, sigma = np.array([-170.0, -20.0, 0.0, 65.0]), 2.4
+    movie = rotating_grating(wavelength=20.0, temporal_frequency=0.5, contrast=0.3, phase=0.8, duration=1.0).movie(
+        Sphere(around(longitudes, latitude), sigma), 0.1
+    )
+    damping = math.exp(-((2 * math.pi * sigma / 20 / math.cos(math.radians(latitude))) ** 2) / 2)
+    t = np.arange(10)[:, None] * 0.1
+    cycles = longitudes / 20 - 0.5 * t
+    assert_allclose(movie, 0.3 * damping * np.cos(2 * math.pi * cycles + 0.8), rtol=0, atol=1e-12)
+
+
+def test_a_drum_is_what_harmonics_make_of_it():
+    """Optics on the tangent plane against the heat kernel, with 30 degrees a period, seen by a fly."""
+    eye, (left, _) = Sphere.evenly(200), np.meshgrid(np.arange(128), np.arange(64))
+    image = np.cos(2 * math.pi * (left + 0.5 - 64) / 128 * 12)
+    exact = panorama(image).sample(eye.positions, eye.sigma)
+    drum = Drum(Grating(30.0)).sample(eye.positions, eye.sigma)
+    assert_allclose(drum, exact, rtol=0, atol=0.007)
+
+
+@pytest.mark.parametrize("wavelength", [25.0, 400.0, 1e9])
+def test_a_drum_has_whole_periods(wavelength):
+    with pytest.raises(ValueError, match=r"expected a whole part of the drum's 360 deg, such as 30"):
+        rotating_grating(wavelength=wavelength)
+
+
+def test_a_drum_is_of_one_dimension():
+    with pytest.raises(ValueError, match=r"^a scene of 2 dimensions on a drum; expected one of 1 dimension$"):
+        Drum(Grating(30.0, ndim=2))
+
+
+def test_edges_sweep_over_everything_once_a_turn():
+    longitudes = np.array([-175.0, -90.0, 0.0, 90.0, 175.0])
+    movie = sweeping_edge(contrast=0.8).movie(Sphere(around(longitudes, 20.0), sigma=0.0), 1 / 60)
+    arrives = (180 + longitudes)[:, None] + np.array([0, 180])  # at a degree a frame
+    after = (np.arange(360) - arrives[..., None]) % 360 < 180
+    at_edge = (np.arange(360) - arrives[..., None]) % 180 == 0
+    assert_allclose(movie.T[~at_edge[:, 0]], 0.8 * after[:, 0][~at_edge[:, 0]], atol=1e-9)
 
 
 # Apparent motion

@@ -103,7 +103,8 @@ WRONG = [
     (Grid(3, 3), [[-2, 0], [0, 0], [2, 0]], 0.0, r"about no pixel all of them are inside"),
     (Line(5), [[0, 0], [1, 0]], 90.0, r"the tap at \(1, 0\) is off the line of its pixels"),
     (Line(5), [[0, 0], [0, 1]], 0.0, r"the tap at \(0, 1\) is off the line of its pixels"),
-    (Hexagon(2), [[0, 0], [1, 0]], 0.0, r"the tap at \(1, 0\) is 0\.52 pixel spacings off its lattice"),
+    (Hexagon(2), [[0, 0], [0.5, 0]], 0.0, r"the tap at \(0\.5, 0\) is 0\.5 pixel spacings off its lattice"),
+    (Hexagon(1), [[-2, 0], [0, 0], [2, 0]], 0.0, r"about no pixel all of them are inside"),
 ]
 
 

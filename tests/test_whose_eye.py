@@ -279,7 +279,8 @@ def test_frames_without_an_eye_are_five_degrees_apart(make_learner):
 
 def test_a_sphere_is_no_detector(seen_by, make_learner):
     with pytest.raises(
-        ValueError, match=r"^the generators are of a spherical eye; expected a line, a grid or a hexagon$"
+        ValueError,
+        match=r"^the generators are of a spherical eye; expected a line, a grid or a hexagon, such as sees the patches",
     ):
         of_learner(make_learner().fit(seen_by("sphere")))
 
@@ -338,9 +339,9 @@ EXPERIMENTS_OF = {
 
 
 @pytest.mark.parametrize("do", EXPERIMENTS_OF.values(), ids=EXPERIMENTS_OF)
-def test_a_sphere_is_shown_no_experiment(do):
+def test_a_sphere_without_a_lattice_is_shown_no_experiment(do):
     with pytest.raises(
-        ValueError, match=r"^the eye is Sphere\(.*\); expected a line, a grid or a hexagon, as stimuli are"
+        ValueError, match=r"^the eye is Sphere\(.*\), whose lattice nobody worked out; expected a CompoundEye, such as"
     ):
         do(EYES["sphere"])
 

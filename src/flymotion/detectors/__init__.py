@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from flymotion.detectors.between_axes import LATTICE_TOLERANCE
 from flymotion.detectors.conductances import conductance, gruntman
 from flymotion.detectors.correlators import (
     hassenstein_reichardt,
@@ -19,7 +20,7 @@ from flymotion.detectors.from_learners import learned, of_learner
 from flymotion.detectors.functions import FunctionDetector, as_detector, rectified
 from flymotion.detectors.linear import linear_nonlinear, motion_energy
 from flymotion.detectors.suppression import barlow_levick, haag, hr_bl_hybrid
-from flymotion.detectors.taps_on_lattices import LATTICE_TOLERANCE, Taps
+from flymotion.detectors.taps_on_lattices import Taps
 
 __all__ = [
     "DETECTORS",

@@ -280,4 +280,4 @@ def _ridge_velocity(tap: Taps, *, tau: float, ridge: float, spacing: float) -> n
     change = (fast - delayed)[..., 1:-1] / tau
     slope = (delayed[..., 2:] - delayed[..., :-2]) / 2  # Eq. 30
     correlation, power = -(change * slope).sum(axis=-1), (slope**2).sum(axis=-1) + ridge  # Eq. 32, of content
-    return spacing * np.divide(correlation, power, out=np.zeros_like(power), where=power > 0)  # Eq. 29
+    return tap.scale * spacing * np.divide(correlation, power, out=np.zeros_like(power), where=power > 0)  # Eq. 29

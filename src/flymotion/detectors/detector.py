@@ -2,8 +2,9 @@
 
 A :class:`Detector` filters each photoreceptor's signal in time into one or more arms, looks at each arm through taps at
 fixed displacements about every position, and combines what it finds there by its formula. Displacements are those of
-motion to the right; for another direction they are turned. So a detector is written once, for one direction and one
-position, and works on any lattice.
+motion to the right; for another direction they are turned, and between axes of a hexagonal lattice the detector is that
+along both (:mod:`flymotion.detectors.between_axes`). So a detector is written once, for one direction and one position,
+and works on any lattice.
 
 Start-up: before the first frame the eye saw that frame for ever, or the intensity ``before``.
 """
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.detectors.between_axes import Turned
 from flymotion.detectors.taps_on_lattices import Taps, tapped
 from flymotion.detectors.temporal import Chain, Step, filtered, latency, start
 from flymotion.frames import as_frames, in_order, not_masked
@@ -44,7 +46,8 @@ class Detector:
         Temporal filters that make each arm's signal from a photoreceptor's.
     displacements : array, shape (n_taps, 2)
         Where the taps are about a position (x right, y down) for motion to the right [pixel spacings]; :func:`along`.
-        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`.
+        They, and turned ones, have to be where pixels are, within :data:`flymotion.detectors.LATTICE_TOLERANCE`. On a
+        compound eye they are steps of its lattice, however many degrees that is from lens to lens.
     combine : callable
         Formula: takes :class:`Taps`, returns responses, shape (..., n_frames, n_positions) or, of a detector that has
         units of several directions itself, (..., n_frames, n_positions, n_units).
@@ -61,6 +64,9 @@ class Detector:
         Preferred directions of the units of a detector that has several [deg].
     name : str
         What results and figures call it.
+    scale : float
+        How many times as far apart taps are as the displacements and the formula say, such as the square root of 3, by
+        which a row on a hexagon is one along 0 degrees: ``dataclasses.replace(detector, scale=3**0.5)``.
 
     Raises
     ------
@@ -92,12 +98,13 @@ class Detector:
     unit: str = ""
     directions: tuple[float, ...] = ()
     name: str = ""
+    scale: float = 1.0
 
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
         _check_arms(self.arms)
-        positive(spacing=self.spacing, acceptance=self.acceptance)
+        positive(spacing=self.spacing, acceptance=self.acceptance, scale=self.scale)
         not_masked(self.displacements, "displacements")
         try:
             displacements = np.asarray(self.displacements, dtype=float)
@@ -112,10 +119,15 @@ class Detector:
         object.__setattr__(self, "displacements", displacements)
 
     @property
+    def places(self) -> np.ndarray:
+        """Where the taps are for motion to the right, the displacements scaled, shape (n_taps, 2) [pixel spacings]."""
+        return self.displacements * self.scale
+
+    @property
     def description(self) -> str:
         """All that makes the detector what it is, in one line: results keep it."""
         arms = "; ".join(f"{name} = {_listed(chain)}" for name, chain in self.arms.items())
-        taps = " ".join(f"({x:g}, {y:g})" for x, y in self.displacements)
+        taps = " ".join(f"({x:g}, {y:g})" for x, y in self.places)
         eye = f"spacing {self.spacing:g}, acceptance {self.acceptance:g}"
         return f"{self.name or 'detector'}: {arms}; taps {taps}; {_formula(self.combine)}; {eye}; {self.source}"
 
@@ -140,7 +152,9 @@ class Detector:
         eye : Eye or tuple of int, optional
             Whose frames they are.
         direction : float or sequence of float
-            Preferred direction [deg]: 0 = right, 90 = up; one along which the eye has pixels.
+            Preferred direction [deg]: 0 = right, 90 = up; on a line and a grid one along which there are pixels. On a
+            hexagonal lattice any: between two axes responses are those along both, weighed so that the preferred
+            direction is between.
         before : float or array, shape eye.shape, optional
             What the eye saw before the first frame, for ever; by default the first frame.
 
@@ -153,7 +167,8 @@ class Detector:
         ------
         ValueError
             A movie, or what was before it, that does not fit the eye or is not finite, a direction in which the eye has
-            no pixels, an eye too small, a delay that is no whole number of frames or longer than the movie.
+            no pixels, an eye too small or without a lattice, a delay that is no whole number of
+            frames or longer than the movie.
         """
         movie = in_order(movie, others_first=True)
         eye = as_eye(as_frames(movie).shape[1:] if eye is None else eye)
@@ -184,7 +199,7 @@ class Detector:
         ndarray of int, shape (n_positions,)
             Indices into the eye's positions.
         """
-        return tapped(self.displacements, as_eye(eye), np.atleast_1d(direction))[0]
+        return tapped(self.places, as_eye(eye), np.atleast_1d(direction))[0]
 
 
 @dataclass
@@ -199,7 +214,7 @@ class Stream:
     eye: Eye
     direction: float | Sequence[float]
     before: Any = None
-    _taps: list[np.ndarray] = field(init=False, repr=False)
+    _turned: list[list[Turned]] = field(init=False, repr=False)
     _states: dict[Chain, Any] = field(init=False, repr=False, default_factory=dict)
     _started: bool = field(init=False, repr=False, default=False)
     _beside: tuple[int, ...] = field(init=False, repr=False, default=())
@@ -210,7 +225,7 @@ class Stream:
     def __post_init__(self) -> None:
         if self.before is not None:
             _check_before(self.before, self.eye)
-        _, self._taps = tapped(self.detector.displacements, self.eye, np.atleast_1d(self.direction))
+        _, self._turned = tapped(self.detector.places, self.eye, np.atleast_1d(self.direction))
 
     def push(self, frames: Any) -> np.ndarray:
         """Respond to the next frames, shape (..., n_frames, *eye.shape).
@@ -231,11 +246,20 @@ class Stream:
         done: dict[Chain, np.ndarray] = {(): frames}
         arms = {name: self._signals(chain, done) for name, chain in self.detector.arms.items()}
         self._seen += frames.shape[-2]
-        where = self.detector.displacements
-        each = [self._combined(Taps(arms, pixels, where, self.dt), frames, len(pixels)) for pixels in self._taps]
+        each = [self._weighed(turned, arms, frames) for turned in self._turned]
         if np.ndim(self.direction) == 0:
             return each[0]
         return np.stack(each, axis=frames.ndim)
+
+    def _weighed(self, turned: list[Turned], arms: Mapping[str, np.ndarray], frames: np.ndarray) -> np.ndarray:
+        """Return responses in one direction, added up of those along the axes on either side, if it is between two."""
+        where, scale = self.detector.displacements, self.detector.scale
+        taps = [Taps(arms, pixels, where, self.dt, scale) for pixels, _ in turned]
+        each = [self._combined(tap, frames, len(pixels)) for tap, (pixels, _) in zip(taps, turned, strict=True)]
+        if len(each) == 1:
+            return each[0]
+        beside = (1,) * (each[0].ndim - frames.ndim)  # units
+        return np.sum([r * w.reshape(-1, *beside).astype(r.dtype) for r, (_, w) in zip(each, turned, strict=True)], 0)
 
     def _combined(self, taps: Taps, frames: np.ndarray, n_positions: int) -> np.ndarray:
         responses = self.detector.combine(taps)

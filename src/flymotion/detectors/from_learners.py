@@ -49,7 +49,8 @@ def learned(
     Parameters
     ----------
     generators : Generators
-        Of a flat eye; :attr:`flymotion.MotionLearner.generators_`.
+        Of a flat eye; :attr:`flymotion.MotionLearner.generators_`. Those of a hexagon are a detector on compound eyes,
+        too: learn on :func:`flymotion.world.around_pixels` of what such an eye sees.
     delayed : Step
         Makes f: what one frame was to the learner.
     feature : str
@@ -67,7 +68,10 @@ def learned(
     check_feature(feature)
     places = generators.eye.positions
     if places.shape[1] == 3:
-        raise ValueError("the generators are of a spherical eye; expected a line, a grid or a hexagon")
+        raise ValueError(
+            "the generators are of a spherical eye; expected a line, a grid or a hexagon, such as sees the patches "
+            "that flymotion.world.around_pixels makes of its frames"
+        )
     if not (lit := generators.operators.any(axis=(1, 2))).all():
         raise ValueError(f"operators {np.flatnonzero(~lit).tolist()} are 0, which prefer no direction; leave them out")
     middle = places[np.argmin(np.linalg.norm(places, axis=1))]

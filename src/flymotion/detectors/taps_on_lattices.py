@@ -6,15 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from flymotion.detectors.between_axes import LATTICE_TOLERANCE, Turned, axes_of, steps_along
 from flymotion.frames import unmasked
 from flymotion.world.conventions import unit_vector
 from flymotion.world.eyes import Eye
+from flymotion.world.lattices import lattice_of
 
-__all__ = ["LATTICE_TOLERANCE", "Taps", "tapped"]
-
-LATTICE_TOLERANCE = 1e-3
-"""How far a tap may be from the pixel that it is taken to be at: displacements may be written in four digits, 0.866 for
-the half of the square root of 3 [pixel spacings]."""
+__all__ = ["Taps", "tapped"]
 
 BETWEEN = 0.75
 """Nothing inside a lattice is farther than this from its nearest pixel [pixel spacings]; the middle of a square is
@@ -34,14 +32,21 @@ class Taps:
         Where they are about a position, for motion to the right [pixel spacings].
     dt : float
         Time between frames [s].
+    scale : float
+        How many times as far apart they are as that.
     """
 
     def __init__(
-        self, arms: Mapping[str, np.ndarray], pixels: np.ndarray, displacements: np.ndarray, dt: float
+        self,
+        arms: Mapping[str, np.ndarray],
+        pixels: np.ndarray,
+        displacements: np.ndarray,
+        dt: float,
+        scale: float = 1.0,
     ) -> None:
         self._arms = {name: unmasked(arm, f"the arm {name!r}") for name, arm in arms.items()}
         self._pixels, self._displacements = unmasked(pixels, "pixels"), unmasked(displacements, "displacements")
-        self.dt = dt
+        self.dt, self.scale = dt, scale
 
     def __call__(self, arm: str, offset: float = 0) -> np.ndarray:
         """Return an arm at one displacement along the preferred direction, shape (..., n_frames, n_positions).
@@ -83,48 +88,90 @@ class Taps:
         return self._arms[arm]
 
 
-def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+def tapped(displacements: np.ndarray, eye: Eye, directions: np.ndarray) -> tuple[np.ndarray, list[list[Turned]]]:
     """Find the pixels of the taps.
 
     Returns
     -------
     positions : ndarray of int, shape (n_positions,)
         Pixels about which all taps of all directions are inside the eye.
-    taps : list of ndarray of int, shape (n_positions, n_taps)
-        One entry a direction.
+    turned : list of list of Turned, of pixels, shape (n_positions, n_taps)
+        One entry a direction: the detector as it is turned there, or to the axes on either side of it.
 
     Raises
     ------
     ValueError
-        Directions that are not finite, a spherical eye, or taps that have no place in the eye; says which, and why.
+        Directions that are not finite, a spherical eye without a lattice, or taps that have no place in the eye; says
+        which, and why.
     """
-    from scipy.spatial import cKDTree
-
     displacements, directions = unmasked(displacements, "displacements"), unmasked(directions, "directions")
     if not (directions.size and np.isfinite(directions).all()):
         raise ValueError(f"the directions are {directions.tolist()}; expected one or more, finite [deg]")
+    whole, found = np.ones(len(eye.positions), dtype=bool), []
+    axes = None if _is_plain(eye) else axes_of(displacements, lattice_of(eye))
+    for direction in directions.tolist():
+        if axes is None or _is_exact(displacements, eye, direction):
+            inside, turned = _as_it_is(displacements, eye, direction, whole)
+        else:
+            inside, turned = axes.to_either_side(direction)
+        whole = whole & inside
+        if not whole.any():
+            raise ValueError(_nowhere(displacements, eye, direction, "about no pixel all of them are inside"))
+        found.append(turned)
+    positions = np.flatnonzero(whole)
+    return positions, [[Turned(one.pixels[positions], one.weights[positions]) for one in turned] for turned in found]
+
+
+def _is_plain(eye: Eye) -> bool:
+    """Return whether an eye is flat and no hexagonal lattice, on which detectors are turned to no direction between."""
+    if eye.positions.shape[1] == 3 and not hasattr(eye, "axial"):
+        raise ValueError(
+            f"a spherical eye has no lattice to put taps on, if it is a {type(eye).__name__}; expected a CompoundEye, "
+            "such as CompoundEye.from_directions makes of directions, or a line, a grid or a hexagon"
+        )
+    return not hasattr(eye, "axial")
+
+
+def _is_exact(displacements: np.ndarray, eye: Eye, direction: float) -> bool:
+    """Return whether taps that are turned to a direction are at pixels of an even lattice."""
+    return eye.positions.shape[1] < 3 and bool((steps_along(displacements, direction)[1] <= LATTICE_TOLERANCE).all())
+
+
+def _as_it_is(
+    displacements: np.ndarray, eye: Eye, direction: float, among: np.ndarray
+) -> tuple[np.ndarray, list[Turned]]:
+    """Return about which pixels all taps are inside, and what is there; it has to be so of one ``among`` the pixels."""
+    from scipy.spatial import cKDTree
+
     places = eye.positions
     ndim = places.shape[1]
     if ndim == 3:
-        raise ValueError("a spherical eye has no lattice to put taps on; expected a line, a grid or a hexagon")
+        raise ValueError(_nowhere(displacements, eye, direction, _misplaced(displacements, *_off_axes(displacements))))
     tree = cKDTree(places)
-    whole, found = np.ones(len(places), dtype=bool), []
-    for direction in directions:
-        x, y = unit_vector(float(direction))
-        turned = displacements @ np.array([[x, y], [-y, x]])
-        seen = np.linalg.norm(turned[:, ndim:], axis=1) <= LATTICE_TOLERANCE  # a line sees nothing off it
-        near, pixels = tree.query(places[:, None] + turned[:, :ndim], distance_upper_bound=LATTICE_TOLERANCE)
-        whole &= (np.isfinite(near) & seen).all(axis=1)
-        if not whole.any():
-            far = tree.query(places[:, None] + turned[:, :ndim])[0].min(axis=0)
-            raise ValueError(
-                f"an eye of {eye.shape} pixels has no place for the detector's {len(displacements)} taps along "
-                f"direction {direction:g} deg, as {_misplaced(displacements, seen, far)}; expected a larger eye, or a "
-                f"direction of its lattice: {_lattice(eye)} deg"
-            )
-        found.append(pixels)
-    positions = np.flatnonzero(whole)
-    return positions, [pixels[positions] for pixels in found]
+    x, y = unit_vector(direction)
+    turned = displacements @ np.array([[x, y], [-y, x]])
+    seen = np.linalg.norm(turned[:, ndim:], axis=1) <= LATTICE_TOLERANCE  # a line sees nothing off it
+    near, pixels = tree.query(places[:, None] + turned[:, :ndim], distance_upper_bound=LATTICE_TOLERANCE)
+    inside = (np.isfinite(near) & seen).all(axis=1)
+    if not (inside & among).any():
+        far = tree.query(places[:, None] + turned[:, :ndim])[0].min(axis=0)
+        raise ValueError(_nowhere(displacements, eye, direction, _misplaced(displacements, seen, far)))
+    return inside, [Turned(pixels, np.ones(len(pixels)))]
+
+
+def _off_axes(displacements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return that all taps are seen, and how far from a hexagonal lattice they are if they are turned as fits best."""
+    off = min((steps_along(displacements, angle)[1] for angle in (0.0, 30.0)), key=np.max)
+    return np.ones(len(off), dtype=bool), off
+
+
+def _nowhere(displacements: np.ndarray, eye: Eye, direction: float, why: str) -> str:
+    """Return what is said of taps that have no place."""
+    otherwise = "" if eye.positions.shape[1] == 3 else f", or a direction of its lattice: {_lattice(eye)} deg"
+    return (
+        f"an eye of {eye.shape} pixels has no place for the detector's {len(displacements)} taps along direction "
+        f"{direction:g} deg, as {why}; expected a larger eye{otherwise}"
+    )
 
 
 def _misplaced(displacements: np.ndarray, seen: np.ndarray, far: np.ndarray) -> str:

@@ -15,7 +15,7 @@ from flymotion.stimuli.gratings import (
     square_grating,
 )
 from flymotion.stimuli.noise import RandomBars, glider, random_dots, ternary_noise
-from flymotion.stimuli.panoramas import rotating_panorama
+from flymotion.stimuli.panoramas import rotating_grating, rotating_panorama, sweeping_edge
 from flymotion.stimuli.paths import Cosine, Lives, Stepped, Table, Track, Turning, Window
 from flymotion.stimuli.stimulus import Drift, Part, Stimulus
 from flymotion.stimuli.velocity import velocity_noise, velocity_steps
@@ -45,8 +45,10 @@ __all__ = [
     "plaid",
     "random_dots",
     "reverse_phi",
+    "rotating_grating",
     "rotating_panorama",
     "square_grating",
+    "sweeping_edge",
     "ternary_noise",
     "velocity_noise",
     "velocity_steps",
@@ -69,6 +71,8 @@ STIMULI: dict[str, Callable[..., Stimulus]] = {
         ternary_noise,
         random_dots,
         rotating_panorama,
+        rotating_grating,
+        sweeping_edge,
         velocity_steps,
         velocity_noise,
     )

@@ -171,7 +171,7 @@ class Lives:
 
 @dataclass(frozen=True)
 class Turning:
-    """Attitudes of an eye that turns to the left about the vertical: what it sees moves to the right.
+    """Attitudes of an eye that turns, as an upright one does to the left: what is ahead moves to the right.
 
     Parameters
     ----------
@@ -179,10 +179,13 @@ class Turning:
         [deg/s].
     heading : float
         How far to the left it looks at time 0 [deg].
+    direction : float
+        In which what is ahead moves instead, the whole scene being turned about the line ahead [deg].
     """
 
     speed: float
     heading: float = 0.0
+    direction: float = 0.0
 
     def __call__(self, t: Time) -> np.ndarray:
         """Return the attitudes, shape (n_frames, 3, 3)."""
@@ -192,4 +195,5 @@ class Turning:
         attitudes[:, 1, 0] = np.sin(angle)
         attitudes[:, 0, 1] = -attitudes[:, 1, 0]
         attitudes[:, 2, 2] = 1.0
-        return attitudes
+        x, y = unit_vector(self.direction)
+        return attitudes @ np.array([[1.0, 0.0, 0.0], [0.0, x, y], [0.0, -y, x]])

@@ -1,7 +1,8 @@
 """What every stimulus is: scenes that move or fade, added up, seen by any eye through the one renderer.
 
 Scenes are in degrees of visual angle here, time is in seconds. A flat eye's pixels lie ``spacing`` degrees apart on the
-plane of the stimulus, (x right, y down); for a scene all round they look along a globe's longitudes and latitudes.
+plane of the stimulus, (x right, y down); for a scene all round they look along a globe's longitudes and latitudes. A
+spherical eye is shown a flat scene as a map about one direction, in which distances and bearings from that are right.
 Intensities are contrasts, relative to the mean luminance, about ``mean``: 0, or 1 for luminance.
 """
 
@@ -15,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
+from flymotion.frames import unmasked
 from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
-from flymotion.world.eyes import Eye, as_eye
+from flymotion.world.eyes import Eye, Sphere, as_eye
+from flymotion.world.lattices import as_seen
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Scene
 
@@ -98,11 +101,14 @@ class Stimulus:
         How long it lasts [s].
     mean : float
         Mean luminance that contrasts are added to.
+    toward : array-like, shape (3,), optional
+        Where a spherical eye sees the middle of a flat scene, or what is straight ahead of one all round (x forward,
+        y left, z up); see :meth:`at`.
 
     Raises
     ------
     ValueError
-        A duration below 0, numbers that are not finite.
+        A duration below 0, numbers that are not finite, no direction.
 
     Examples
     --------
@@ -117,12 +123,16 @@ class Stimulus:
     parts: tuple[Part, ...]
     duration: float
     mean: float = 0.0
+    toward: Any = None
 
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
         not_below_0(duration=self.duration)
         finite(mean=self.mean)
+        if self.toward is not None:
+            ahead = Sphere(unmasked(self.toward, "toward", float)[None]).directions[0]
+            object.__setattr__(self, "toward", tuple(ahead.tolist()))
 
     def n_frames(self, dt: float) -> int:
         """Return the number of frames, dt [s] apart.
@@ -150,7 +160,8 @@ class Stimulus:
         Parameters
         ----------
         eye : Eye or tuple of int
-            A flat eye, in pixel spacings; or, for a scene all round, also a spherical one.
+            A flat eye, in pixel spacings; or a spherical one, which is shown flat scenes if they are somewhere
+            (:meth:`at`).
         dt : float
             Time between frames [s].
         spacing : float, optional
@@ -166,8 +177,8 @@ class Stimulus:
         Raises
         ------
         ValueError
-            A time between frames or a spacing that is not positive, no spacing of a flat eye, a movie of more than 2^27
-            numbers.
+            A time between frames or a spacing that is not positive, no spacing of a flat eye, a flat scene that is
+            nowhere on a spherical one, a direction of what a flat eye sees, a movie of more than 2^27 numbers.
         """
         n_frames = self.n_frames(dt)
         eye, stop = as_eye(eye), n_frames if stop is None else stop
@@ -178,7 +189,7 @@ class Stimulus:
             )
         t = np.arange(start, stop) * dt
         movie = np.full((len(t), *eye.shape), float(self.mean))
-        eyes = {ndim: _InDegrees(eye, spacing, ndim) for ndim in {part.scene.ndim for part in self.parts}}
+        eyes = {ndim: _InDegrees(eye, spacing, ndim, self.toward) for ndim in {part.scene.ndim for part in self.parts}}
         for part in self.parts:
             movie += part.frames(eyes[part.scene.ndim], t)
         return movie
@@ -200,16 +211,48 @@ class Stimulus:
         """Return the same stimulus about another mean luminance."""
         return replace(self, mean=mean)
 
+    def at(self, direction: Any) -> Stimulus:
+        """Return the same stimulus elsewhere, for spherical eyes: about a direction, such as that of a lens.
+
+        Up and right of it are as :func:`~flymotion.world.lattices.as_seen` has them.
+
+        Parameters
+        ----------
+        direction : array-like, shape (3,)
+            (x forward, y left, z up), of any length but 0.
+
+        Examples
+        --------
+        >>> from flymotion.world.eyes import Sphere
+        >>> from flymotion.world.scenes import Grating
+        >>> grating, left = Stimulus((Part(Grating(40.0, ndim=2)),), duration=1.0), [0.0, 1.0, 0.0]
+        >>> ten_degrees_right = [np.sin(np.radians(10.0)), np.cos(np.radians(10.0)), 0.0]
+        >>> grating.at(left).movie(Sphere([left, ten_degrees_right], sigma=0.0), dt=1.0).round(9) + 0.0
+        array([[1., 0.]])
+        """
+        return replace(self, toward=direction)
+
 
 class _InDegrees:
     """An eye whose positions and acceptance are in degrees, in a scene of two dimensions or all round."""
 
-    def __init__(self, eye: Eye, spacing: float | None, ndim: int) -> None:
+    def __init__(self, eye: Eye, spacing: float | None, ndim: int, toward: tuple[float, ...] | None) -> None:
         positions = eye.positions
         self.shape, self.sigma = eye.shape, eye.sigma
         if positions.shape[1] == 3:
-            self.positions = positions
+            if ndim < 3 and toward is None:
+                raise ValueError(
+                    "a flat stimulus is nowhere on a spherical eye; expected one that is somewhere, "
+                    "stimulus.at(direction), or, where a detector is tuned, a lens, at="
+                )
+            self.positions = positions if toward is None else positions @ _ahead_left_up(toward)
+            if ndim < 3:
+                self.positions = _map(self.positions)
             return
+        if toward is not None:
+            raise ValueError(
+                f"a stimulus toward {toward} on a flat eye; expected a spherical eye, which has directions"
+            )
         if spacing is None:
             raise ValueError(
                 "the spacing is not given; expected the angle between neighbouring pixels of a flat eye [deg], such as "
@@ -224,6 +267,20 @@ class _InDegrees:
     def neighbours(self) -> Any:
         """Not needed by the renderer."""
         raise NotImplementedError
+
+
+def _ahead_left_up(toward: tuple[float, ...]) -> np.ndarray:
+    """Return what is ahead, left and up as seen along a direction, in columns, shape (3, 3)."""
+    right, up = as_seen(toward)
+    return np.stack([toward, -right, up], axis=1)
+
+
+def _map(directions: np.ndarray) -> np.ndarray:
+    """Return where directions are on the map about what is ahead, (x right, y down), shape (n, 2) [deg]."""
+    ahead, left, up = directions.T
+    across = np.hypot(left, up)
+    degrees_each = np.degrees(np.arctan2(across, ahead)) / np.where(across > 0, across, 1.0)
+    return -np.stack([left, up], axis=1) * degrees_each[:, None]
 
 
 def _globe(angles: np.ndarray) -> np.ndarray:

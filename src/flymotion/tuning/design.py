@@ -81,8 +81,8 @@ def tune(
     design : mapping of str to sequence
         Names of the stimulus's arguments, and the values that each takes.
     **setup : Any
-        How it is measured: ``dt``, ``settle``, ``repeats``, ``eye``, ``preferred``, ``n_positions``, ``early_vision``,
-        ``mean`` and ``keep_time`` of :class:`Setup`.
+        How it is measured: ``dt``, ``settle``, ``repeats``, ``eye``, ``at``, ``preferred``, ``n_positions``,
+        ``early_vision``, ``mean`` and ``keep_time`` of :class:`Setup`.
 
     Returns
     -------
@@ -104,7 +104,8 @@ def tune(
         below 0, or no repeats; early vision that changes the number of pixels, was fitted on another, remembers
         the movie before or looks ahead; a detector that answers a movie otherwise alone or in pieces, or with no
         finite numbers; a stimulus over before the response has settled, or filters that need 2^20 frames for that;
-        stimuli of several lengths whose course of time is to be kept; a spherical eye.
+        stimuli of several lengths whose course of time is to be kept; a spherical eye without a lattice, or a lens at
+        which not all taps are inside it.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def measured(
     stages = None if how.early_vision is None else stages_for(how.early_vision, eye, how.mean or 0.0)
     first = {name: values[0] for name, values in design.items()} | repeated[0]
     if stages is not None:
-        begins = _about(stimulus(**first), how.mean).movie(eye, how.dt, spacing=detector.spacing, stop=TRIED)
+        begins = how.shown(stimulus(**first)).movie(eye, how.dt, spacing=detector.spacing, stop=TRIED)
         check_stages(stages, begins)
     rests = _rests(stimulus, first, how, eye, detector.spacing)
     needed = 0.0 if rests else _settling(detector, stages, how, eye)
@@ -154,7 +155,7 @@ def measured(
         lasting = None if lasting is None or needed <= LEAST else lasting + needed - LEAST
         stimulus = stimulus if lasting is None else partial(stimulus, duration=lasting)
     points = (dict(zip(design, values, strict=True)) for values in itertools.product(*design.values()))
-    shows = ([_about(stimulus(**point, **again), how.mean) for again in repeated] for point in points)
+    shows = ([how.shown(stimulus(**point, **again)) for again in repeated] for point in points)
     means: list[np.ndarray] = []
     courses: list[np.ndarray] = []
     for movies in rendered(shows, eye, detector.spacing, how.dt):
@@ -201,7 +202,7 @@ def _rests(stimulus: Callable[..., Stimulus], first: Mapping[str, Any], how: Set
     """Return whether a stimulus happens once, and stands still in its first two frames and until ``settle``."""
     if {"phase", "random_state"} & set(inspect.signature(stimulus).parameters):
         return False
-    begins = stimulus(**first).movie(eye, how.dt, spacing=spacing, stop=max(2, how.n_settled))
+    begins = how.shown(stimulus(**first)).movie(eye, how.dt, spacing=spacing, stop=max(2, how.n_settled))
     return bool((begins == begins[0]).all())
 
 
@@ -213,10 +214,6 @@ def _settling(detector: Detector | FunctionDetector, stages: Any, how: Setup, ey
         if how.settle is None:
             raise
         return math.inf
-
-
-def _about(stimulus: Stimulus, mean: float | None) -> Stimulus:
-    return stimulus if mean is None else stimulus.about(mean)
 
 
 def _course(

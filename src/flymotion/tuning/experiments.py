@@ -213,7 +213,7 @@ def experiment(
         raise ValueError(f"there is no experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}")
     e, detector = EXPERIMENTS[name], as_detector(detector)
     if at_best and "wavelength" not in changes:
-        kept = {k: v for k, v in changes.items() if k in {"dt", "eye", "early_vision", "mean"}}
+        kept = {k: v for k, v in changes.items() if k in {"dt", "eye", "at", "early_vision", "mean"}}
         frequency = experiment("frequency", detector, preferred=preferred, repeats=4, **kept)
         changes = shown_at(name, best_wavelength(frequency), detector) | changes
     own = {k: changes.pop(k) for k in SETUP & set(changes)}

@@ -10,9 +10,9 @@ from typing import cast
 
 import numpy as np
 
-from flymotion.stimuli import Drift, Part, Stimulus
+from flymotion.stimuli import Drift, Part, Stimulus, Turning
 from flymotion.world.eyes import Eye
-from flymotion.world.scenes import Grating
+from flymotion.world.scenes import Drum, Grating, Scene
 
 __all__ = ["rendered"]
 
@@ -56,7 +56,7 @@ def _movies(show: list[Stimulus], eye: Eye, spacing: float, dt: float) -> np.nda
         return np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in show])
     movies = np.full((len(show), first.n_frames(dt), *eye.shape), first.mean, dtype=float)
     for part, angles in zip(first.parts, phases.T, strict=True):
-        both = [Stimulus((_at_phase(part, angle),), first.duration) for angle in (0.0, math.pi / 2)]
+        both = [replace(first, parts=(_at_phase(part, angle),), mean=0.0) for angle in (0.0, math.pi / 2)]
         basis = np.stack([stimulus.movie(eye, dt, spacing=spacing) for stimulus in both])
         movies += np.tensordot(np.stack([np.cos(angles), np.sin(angles)], axis=1), basis, 1)
     return movies
@@ -67,17 +67,23 @@ def _phases(show: list[Stimulus]) -> np.ndarray | None:
     if len(show) < 3 or not all(_is_plain(part) for stimulus in show for part in stimulus.parts):
         return None
     still = [[_at_phase(part, 0.0) for part in stimulus.parts] for stimulus in show]
-    what = [(stimulus.mean, [(p.scene, p.path) for p in parts]) for stimulus, parts in zip(show, still, strict=True)]
-    if not what[0][1] or any(other != what[0] for other in what):
+    what = [(s.mean, s.toward, [(p.scene, p.path) for p in parts]) for s, parts in zip(show, still, strict=True)]
+    if not what[0][-1] or any(other != what[0] for other in what):
         return None
-    return np.array([[cast(Grating, part.scene).phase for part in stimulus.parts] for stimulus in show])
+    return np.array([[_wave(part.scene).phase for part in stimulus.parts] for stimulus in show])
+
+
+def _wave(scene: Scene) -> Grating:
+    """Return the grating that a scene is, or that is on a drum."""
+    return cast(Grating, scene.scene if isinstance(scene, Drum) else scene)
 
 
 def _is_plain(part: Part) -> bool:
-    """Whether a part is a grating of mean 0 that drifts or stands."""
-    moves = part.path is None or isinstance(part.path, Drift)
-    return moves and part.gain is None and isinstance(part.scene, Grating) and part.scene.mean == 0
+    """Whether a part is a grating of mean 0, flat or on a drum, that moves steadily or stands."""
+    moves = part.path is None or isinstance(part.path, (Drift, Turning))
+    return moves and part.gain is None and isinstance(wave := _wave(part.scene), Grating) and wave.mean == 0
 
 
 def _at_phase(part: Part, phase: float) -> Part:
-    return replace(part, scene=replace(cast(Grating, part.scene), phase=phase))
+    wave = replace(_wave(part.scene), phase=phase)
+    return replace(part, scene=replace(part.scene, scene=wave) if isinstance(part.scene, Drum) else wave)

@@ -223,7 +223,7 @@ def compare(tuning: xr.Dataset, recording: Any, *, indicator_kernel: Any = None)
     return xr.Dataset(shown | measured, attrs=about | {"source": cells.attrs.get("source", "")})
 
 
-ABOUT_TUNING = ("detector_description", "flymotion_version", "dt", "settle", "eye", "early_vision", "mean")
+ABOUT_TUNING = ("detector_description", "flymotion_version", "dt", "settle", "eye", "at", "early_vision", "mean")
 """Attributes of a tuning that a comparison keeps, besides those of its stimulus."""
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.detectors import LATTICE_TOLERANCE, Detector, FunctionDetector, as_detector
+from flymotion.detectors.between_axes import axes_of, first_axis, steps_along
 from flymotion.detectors.temporal import Delay, LowPass, Rectify
+from flymotion.stimuli import Stimulus
 from flymotion.tuning.provenance import brief
+from flymotion.world.compound_eyes import CompoundEye
 from flymotion.world.eyes import Eye, Grid, Hexagon, Line, acceptance_sigma, as_eye
+from flymotion.world.lattices import lattice_of
 
 __all__ = ["Setup", "dt_for", "eye_for", "pitch"]
 
@@ -47,16 +51,16 @@ def eye_for(detector: Any, n_positions: int = 1) -> Grid | Hexagon | Line:
     if isinstance(detector, FunctionDetector):
         return Line(ROW + n_positions - 1, sigma)
     if _on_hexagon(detector):
-        rings = _rings(_axial(detector.displacements)).max() + _rings(_row(n_positions)).max()
+        rings = _rings(_axial(detector.places)).max() + _rings(_row(n_positions)).max()
         return Hexagon(max(1, round(rings)), sigma)
-    off = _off(detector.displacements)
+    off = _off(detector.places)
     if off.max() > LATTICE_TOLERANCE:
-        x, y = detector.displacements[off.argmax()]
+        x, y = detector.places[off.argmax()]
         raise ValueError(
             f"the detector's taps, such as that at ({x:.4g}, {y:.4g}), are neither in rows and columns nor on a "
             "hexagonal lattice; expected either, or an eye"
         )
-    width, height = np.ptp(detector.displacements, axis=0).round().astype(int) + 1
+    width, height = np.ptp(detector.places, axis=0).round().astype(int) + 1
     return Grid(int(height), int(width) + n_positions - 1, sigma)
 
 
@@ -69,7 +73,7 @@ def _on_hexagon(detector: Detector | FunctionDetector) -> bool:
     """Say whether a detector's taps are on a hexagonal lattice and not on a square one."""
     if isinstance(detector, FunctionDetector):
         return False
-    taps = detector.displacements
+    taps = detector.places
     return _off(taps).max() > LATTICE_TOLERANCE >= _off(_axial(taps)).max()
 
 
@@ -87,6 +91,17 @@ def _axial(displacements: np.ndarray) -> np.ndarray:
 def _rings(axial: np.ndarray) -> np.ndarray:
     """Return how many rings of a hexagon places are away from its middle, shape (n,)."""
     return np.abs(np.column_stack([axial, axial.sum(axis=1)])).max(axis=1)
+
+
+def _near(eye: Eye, lens: int, n_rings: int) -> CompoundEye:
+    """Return what of a compound eye is within so many rings about a lens, the lens first."""
+    lattice = lattice_of(eye)
+    around = lattice.around(n_rings)[lens]
+    others = around[(around >= 0) & (around != lens)]
+    pixels = np.concatenate([[lens], others])
+    sigma = eye.sigma if np.ndim(eye.sigma) == 0 else np.asarray(eye.sigma)[pixels]
+    half = None if lattice.half is None else lattice.half[pixels]
+    return CompoundEye(eye.positions[pixels], sigma, axial=lattice.axial[pixels], half=half)
 
 
 def _row(n_positions: int) -> np.ndarray:
@@ -145,9 +160,14 @@ class Setup:
     repeats : int
         Phases, evenly spaced, of a stimulus that has a ``phase``; or seeds of one that has a ``random_state``.
     eye : Eye, optional
-        What looks, ``detector.spacing`` degrees between pixels, and the mean over all its positions is taken. By
-        default :func:`eye_for` the detector; with early vision six positions wider to either side, those being seen
-        but not in the mean, so that what pools over pixels has a neighbourhood.
+        What looks, ``detector.spacing`` degrees between pixels of a flat one, and the mean over all its positions is
+        taken. By default :func:`eye_for` the detector; with early vision six positions wider to either side, those
+        being seen but not in the mean, so that what pools over pixels has a neighbourhood. A spherical eye has to be a
+        :class:`~flymotion.world.compound_eyes.CompoundEye`: all of it sees stimuli all round, such as
+        :func:`~flymotion.stimuli.rotating_grating`, others see those at a lens.
+    at : int, optional
+        The lens of a spherical eye about which stimuli are shown, and whose response is taken, or that of the row of
+        ``n_positions`` about it; no more of the eye looks than that, with its margin, needs.
     preferred : float
         The direction that the detector is turned to [deg]; of a plain function, which nothing turns, its own.
     n_positions : int
@@ -166,13 +186,15 @@ class Setup:
     Raises
     ------
     ValueError
-        No time between frames, a time to settle below 0, or no repeats; a spherical eye.
+        No time between frames, a time to settle below 0, or no repeats; a spherical eye without a lattice, or a lens
+        of none or that it does not have.
     """
 
     dt: float = 1e-3
     settle: float | None = None
     repeats: int = 8
     eye: Eye | None = None
+    at: int | None = None
     preferred: float = 0.0
     n_positions: int = 1
     early_vision: Any = None
@@ -188,8 +210,16 @@ class Setup:
                 f"dt is {self.dt}, settle {self.settle} and repeats {self.repeats}; expected finite times [s], dt "
                 "above 0 and settle not below, and 1 repeat or more"
             )
-        if self.eye is not None and as_eye(self.eye).positions.shape[1] == 3:
-            raise ValueError(f"the eye is {self.eye}; expected a line, a grid or a hexagon, as stimuli are flat")
+        spherical = self.eye is not None and as_eye(self.eye).positions.shape[1] == 3
+        if spherical and not hasattr(self.eye, "axial"):
+            raise ValueError(
+                f"the eye is {self.eye}, whose lattice nobody worked out; expected a CompoundEye, such as "
+                "CompoundEye.from_directions makes of directions, or a line, a grid or a hexagon"
+            )
+        n_lenses = len(self.eye.positions) if self.eye is not None and spherical else 0
+        if self.at is not None and not (isinstance(self.at, (int, np.integer)) and 0 <= self.at < n_lenses):
+            expected = f"0 to {n_lenses - 1}" if spherical else "none, as the eye is not spherical"
+            raise ValueError(f"at is {self.at!r}; expected the number of a lens, {expected}")
 
     @property
     def n_settled(self) -> int:
@@ -199,18 +229,51 @@ class Setup:
     @property
     def margin(self) -> int:
         """Positions to either side that are seen and not in the mean."""
-        return 0 if self.early_vision is None or self.eye is not None else MARGIN
+        return MARGIN if self.early_vision is not None and (self.eye is None or self.at is not None) else 0
 
     def eye_of(self, detector: Detector | FunctionDetector) -> Eye:
-        """Return what looks."""
-        return eye_for(detector, self.n_positions + 2 * self.margin) if self.eye is None else self.eye
+        """Return what looks.
+
+        Raises
+        ------
+        ValueError
+            A lens at which not all taps are inside the eye; or one for a plain function, of which nobody knows what it
+            needs.
+        """
+        n_positions = self.n_positions + 2 * self.margin
+        if self.eye is None:
+            return eye_for(detector, n_positions)
+        if self.at is None:
+            return self.eye
+        if isinstance(detector, FunctionDetector):
+            raise ValueError(f"at is {self.at} for {detector.name}, a plain function; expected a Detector, or no lens")
+        return self._about_lens(detector, n_positions)
+
+    def _about_lens(self, detector: Detector, n_positions: int) -> CompoundEye:
+        taps, eye = detector.places, cast(Eye, self.eye)
+        steps, _ = steps_along(taps, first_axis(taps) or 0.0)
+        piece = _near(eye, cast(int, self.at), round(_rings(steps).max() + _rings(_row(n_positions)).max()))
+        axes = axes_of(taps, lattice_of(piece))
+        if axes is not None and not axes.to_either_side(self.preferred)[0][0]:
+            raise ValueError(
+                f"lens {self.at} has no place for the detector's {len(taps)} taps along direction {self.preferred:g} "
+                "deg; expected one farther from the rim of its eye"
+            )
+        return piece
+
+    def shown(self, stimulus: Stimulus) -> Stimulus:
+        """Return a stimulus about the mean luminance, and about the lens."""
+        stimulus = stimulus if self.mean is None else stimulus.about(self.mean)
+        return stimulus if self.at is None or self.eye is None else stimulus.at(self.eye.positions[self.at])
 
     def averaged(self, detector: Detector | FunctionDetector, n_positions: int) -> Any:
         """Return which of a detector's positions on its eye, so many, are in the mean: a slice or indices."""
         eye = self.eye_of(detector)
-        if self.eye is not None or not (isinstance(eye, Hexagon) and isinstance(detector, Detector)):
+        on_lattice = isinstance(eye, Hexagon) if self.eye is None else self.at is not None
+        if not (on_lattice and isinstance(detector, Detector)):
             return slice(self.margin, n_positions - self.margin)
-        placed = eye.axial[detector.positions(eye, self.preferred)]
+        axial = lattice_of(eye).axial - (0 if self.at is None else lattice_of(eye).axial[0])
+        placed = axial[detector.positions(eye, self.preferred)]
         return np.flatnonzero((placed[:, None] == _row(self.n_positions)).all(axis=2).any(axis=1))
 
     def attributes(self, detector: Detector | FunctionDetector) -> dict[str, Any]:
@@ -220,6 +283,7 @@ class Setup:
             "settle": self.settle,
             "repeats": self.repeats,
             "preferred": float(self.preferred),
-            "eye": brief(self.eye_of(detector)),
+            "eye": brief(self.eye_of(detector) if self.eye is None else self.eye),
+            "at": "all positions" if self.at is None else int(self.at),
             "mean": "as the stimulus" if self.mean is None else float(self.mean),
         }

@@ -127,6 +127,7 @@ ABOUT = (
     "flymotion_version",
     "dt",
     "eye",
+    "at",
     "early_vision",
     "mean",
     "at_best",

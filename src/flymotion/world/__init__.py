@@ -4,6 +4,7 @@ from flymotion.world.compound_eyes import CompoundEye, both, buchner, read_eye
 from flymotion.world.conventions import as_generator, unit_vector
 from flymotion.world.eyes import FLY_SIGMA, Eye, Grid, Hexagon, Line, Sphere, acceptance_sigma, as_eye
 from flymotion.world.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
+from flymotion.world.patching import around_pixels
 from flymotion.world.rendering import render, sample_pairs
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Turn",
     "Zoom",
     "acceptance_sigma",
+    "around_pixels",
     "as_eye",
     "as_generator",
     "both",

@@ -155,10 +155,23 @@ class Lattice:
 
     @cached_property
     def _offsets(self) -> np.ndarray:
-        """How far right and up each neighbour is [pixel spacings, or deg], NaN where none, (n_pixels, 6, 2)."""
-        places = np.asarray(self.places, dtype=float)
-        there = self.neighbours[..., None] >= 0
-        ahead = places[self.neighbours] - places[:, None]
+        return self.seen(self.neighbours)
+
+    def seen(self, pixels: Any) -> np.ndarray:
+        """Return where some pixels lie as seen from each pixel.
+
+        Parameters
+        ----------
+        pixels : array-like of int, shape (n_pixels, n)
+            Of each pixel, such as :meth:`at` finds; -1 for none.
+
+        Returns
+        -------
+        ndarray, shape (n_pixels, n, 2)
+            How far right and up [pixel spacings], or on the sphere along great circles [deg]; NaN where there is none.
+        """
+        pixels, places = unmasked(pixels, "pixels"), np.asarray(self.places, dtype=float)
+        there, ahead = pixels[..., None] >= 0, places[pixels] - places[:, None]
         if places.shape[1] < 3:
             return np.where(there, ahead * [1, -1], np.nan)
         right, up = as_seen(places)

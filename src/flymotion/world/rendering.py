@@ -76,6 +76,9 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
             places[:, None], np.broadcast_to(points, (len(poses), *points.shape[-2:]))
         )
     sigma = eye.sigma if stretched is None else eye.sigma**2 * stretched
+    if ndim < 3 and stretched is None and np.ndim(sigma) == 1:  # of each pixel, which scenes have along the first axis
+        each = scene.sample(points.swapaxes(0, 1), np.square(sigma)[:, None, None] * np.eye(ndim))
+        return each.T.reshape(len(poses), *eye.shape)
     return scene.sample(points, sigma).reshape(len(poses), *eye.shape)
 
 

@@ -13,6 +13,7 @@ direction, a unit vector (x forward, y left, z up), and their optics are in degr
 
 from flymotion.world.scenes.covariance import exponential_covariance, smooth_covariance
 from flymotion.world.scenes.dots import Dot
+from flymotion.world.scenes.drums import Drum
 from flymotion.world.scenes.flat_noise import ExponentialNoise, SmoothNoise
 from flymotion.world.scenes.fourier import FourierScene, photograph
 from flymotion.world.scenes.scene import FlatScene, Scene
@@ -22,6 +23,7 @@ from flymotion.world.scenes.straight import Bar, Edge, Grating, SquareGrating
 __all__ = [
     "Bar",
     "Dot",
+    "Drum",
     "Edge",
     "ExponentialNoise",
     "FlatScene",
