@@ -67,8 +67,9 @@ PARTNERS = {
     "TmY15": Partner(-1, 0, ""),
     "TmY4": Partner(1, 0, ""),
 } | dict.fromkeys(SUBTYPES, Partner(1, 0, ""))
-"""Every input of the table. Transmitters are the source's (those of T4 and T5 are given there without a reference); polarities of Mi1 to Tm9 published (Arenz et al. 2017), of C3
-and CT1 (ON in the medulla, OFF in the lobula; Meier & Borst 2019) taken from the literature, not from a table."""
+"""Every input of the table. Transmitters are the source's (those of T4 and T5 are given there without a reference);
+polarities of Mi1 to Tm9 published (Arenz et al. 2017), those of C3 and CT1 (ON in the medulla, OFF in the lobula; Meier
+& Borst 2019) taken from the literature, not from a table."""
 
 CENTRE = {"T4": 1, "T5": -1}
 """Polarity of the change at the centre: ON and OFF."""
