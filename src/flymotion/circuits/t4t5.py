@@ -58,7 +58,7 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         scatter: float = 0.3,
         strength: float = 20.0,
         forgetting: float = 1.0,
-        half_saturation: float = 0.5,
+        half_saturation: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.eye = eye
