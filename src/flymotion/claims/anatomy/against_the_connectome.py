@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.circuits import SUBTYPES
-from flymotion.circuits.connectome import effective
+from flymotion.circuits.connectome import centroid, effective, partners, synapses
 from flymotion.circuits.wiring import flanks, likeness, shuffled
 from flymotion.claims.anatomy.columns import OFFSETS, READS, Learned
 from flymotion.claims.beside import Null, beside
@@ -44,13 +44,14 @@ OTHERS = {
 
 T4, T5 = slice(0, 4), slice(4, 8)
 
-N_SHUFFLES = 200
+N_SHUFFLES = 100
 
 
 def check(found: Found) -> Iterator[Claim]:
     """State C22's rows that hold learned weights against the connectome."""
     note = "three groups of inputs can stand in six orders, and direction gives signs: four subtypes are one pattern"
     yield report("C22.chance", "chance that all subtypes of T4, or all of T5, have the order", 1 / 6, note=note)
+    yield from _check_the_fly()
     for kind, words in KINDS.items():
         for read, end in zip(READS, ("", "_whitened"), strict=True):
             for what, title in (("signs", "the signs at inputs' columns"), ("order", "the order along the direction")):
@@ -58,6 +59,27 @@ def check(found: Found) -> Iterator[Claim]:
             yield from _check_likeness(found, f"C22.{kind}_like{end}", kind, read, words)
     yield from _check_others(found)
     yield from _check_sizes(found)
+
+
+def _check_the_fly() -> Iterator[Claim]:
+    """Tell what of Section 3.2's sentence the connectome itself says: one pixel, nearby pixels, opposite signs."""
+    note = "synapses within two columns, means over cells: "
+    for role, words, own in (
+        ("change", "of Mi1 and Tm3 (T5: Tm1, Tm2, Tm4) that are in the cell's own column", True),
+        ("intensity", "of Mi9, Mi4, C3 and CT1 (T5: Tm9, CT1) that are in other columns", False),
+    ):
+        found = {cell: synapses(cell, *partners(cell, role)) for cell in SUBTYPES}
+        here = {cell: (each.offsets == 0).all(axis=1) == own for cell, each in found.items()}
+        shares = {cell: float(each.counts @ here[cell] / each.counts.sum()) for cell, each in found.items()}
+        told = ", ".join(f"{cell} {share:.2f}" for cell, share in shares.items())
+        title = f"share of the synapses {words}, mean of eight subtypes"
+        yield report(f"C22.fly_{role}", title, float(np.mean(list(shares.values()))), note=note + told)
+    sided = [
+        [sign * centroid(cell, name) < 0 for sign in (1, -1) for name in partners(cell, "intensity", sign)]
+        for cell in SUBTYPES
+    ]
+    title = "subtypes of eight of which every intensity input lies on the side of its sign"
+    yield report("C22.fly_sides", title, float(sum(map(all, sided))), unit="subtypes", note=f"{note}C37.t4, C37.t5")
 
 
 def _check_pattern(found: Found, id: str, kind: str, read: str, what: str, title: str) -> Iterator[Claim]:

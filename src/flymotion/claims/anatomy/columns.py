@@ -80,7 +80,7 @@ READS = ("pixels", "whitened")
 BIG = 3
 """Rings of the eye in P, all of whose columns with two rings about them are patches."""
 
-N_PLACES, N_NEW = 1000, 200
+N_PLACES, N_NEW = 800, 160
 """Places of that eye to learn from, and other ones to read units at; 7 patches each."""
 
 SPACING, ANGLE = 5.1, 15.0

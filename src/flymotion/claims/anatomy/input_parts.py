@@ -42,7 +42,7 @@ DT, SETTLE, LASTS = 0.01, 1.5, 1.0
 DELAYS, SCALES = np.arange(0, 21, 2), np.array([1, 2, 5, 10, 20, 40, 80])
 """Delays, and time scales of changes, that are tried [frames]."""
 
-N_ROWS = 32
+N_ROWS = 24
 
 PARTS = {"": "in their parts", "_swapped": "with the parts swapped", "_same": "all as the change's"}
 """Who is the change, and who the intensity, by the suffix of a row."""

@@ -8,12 +8,13 @@ held against that of new pairs, and against what outputs without inhibition woul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flymotion.circuits import SUBTYPES
-from flymotion.circuits.connectome import synapses
+from flymotion.circuits.connectome import PARTNERS, synapses
 from flymotion.claims.anatomy.columns import ANGLES, MIDDLE, PATCH, Seen, named_by, of_all, of_middle, subtypes
 from flymotion.claims.beside import Null, beside
 from flymotion.claims.nulls import labelled_means, random_filters
@@ -30,7 +31,7 @@ __all__ = ["Outcome", "check", "compete", "compete_in_grid"]
 
 STARTS = {"oriented": "dendrites to four sides", "random": "random filters"}
 
-N_GRID, N_NEW = 6000, 2000
+N_GRID, N_NEW = 5000, 1000
 """Pairs in G, to learn from and new."""
 
 
@@ -152,7 +153,7 @@ def check(found: Mapping[str, Any]) -> Iterator[Claim]:
         )
     for start, words in STARTS.items():
         yield from _with_and_without(found, start, words)
-    yield _among_t4()
+    yield from _check_the_fly()
 
 
 def _with_and_without(found: Mapping[str, Any], start: str, words: str) -> Iterator[Claim]:
@@ -172,21 +173,27 @@ def _with_and_without(found: Mapping[str, Any], start: str, words: str) -> Itera
         if start == "oriented":
             nulls["labelled"] = Null("averages by label", of("told", "labelled"), np.mean)
         yield from beside(report(f"C23.{what}{end}", title, of("together"), worst=np.mean), **nulls)
+        if what == "named":
+            loss = {place: of("together")[place] - of("alone")[place] for place in found}
+            title = f"share of new pairs named that is lost where each unit learns alone, from {words}, mean"
+            yield report(f"C23.needed{end}", title, loss, worst=np.mean)
 
 
-def _among_t4() -> Claim:
+def _check_the_fly() -> Iterator[Claim]:
     """Tell what the connectome has of synapses among T4s and T5s."""
-    counts: dict[str, float] = {}
-    for cell in SUBTYPES:
-        for other in SUBTYPES:
-            same = "its own subtype" if other == cell else "the same direction" if other[2:] == cell[2:] else "others"
-            counts[same] = counts.get(same, 0.0) + float(synapses(cell, other).counts.sum())
-    others, total = counts["others"], sum(synapses(cell).counts.sum() for cell in SUBTYPES)
+    counts = {"its own subtype": 0.0, "the same direction": 0.0, "other directions": 0.0}
+    inhibits = 0.0
+    for cell, other in product(SUBTYPES, SUBTYPES):
+        whose = (
+            "its own subtype" if other == cell else "the same direction" if other[2:] == cell[2:] else list(counts)[2]
+        )
+        n = float(synapses(cell, other).counts.sum())
+        counts[whose] += n
+        inhibits += n * (PARTNERS[other].transmitter < 0) * (whose == "other directions")
+    total = sum(float(synapses(cell).counts.sum()) for cell in SUBTYPES)
     told = ", ".join(f"{words} {count / total:.3f}" for words, count in counts.items())
-    return report(
-        "C23.fly",
-        "share of the synapses onto T4s and T5s that come from T4s or T5s of other directions",
-        others / total,
-        note=f"from T4s and T5s of {told}; all of them excite; the cells that inhibit between directions (LPi) are in "
-        "the lobula plate, beyond this table",
-    )
+    title = "share of the synapses onto T4's and T5's dendrites that come from T4s or T5s of other directions"
+    note = f"from T4s and T5s of {told}"
+    yield report("C23.fly", title, counts["other directions"] / total, note=note)
+    note = "T4 and T5 are cholinergic; inhibition between directions (LPi) is in the lobula plate, beyond this table"
+    yield report("C23.fly_inhibits", f"{title}, and inhibit", inhibits / total, note=note)
