@@ -17,13 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "respond"]
 
-SWEEPS = 8
-"""Over the cells of a column, one at a time, at most."""
-
-SETTLED = 1e-4
-"""Change of any output, relative to the largest, at which all have settled."""
+SWEEPS = 5
+"""Over the cells of a column, one at a time: always as many, so that no column's output depends on the others'."""
 
 
 class Columns:
@@ -60,24 +57,6 @@ class Columns:
     def _diagonal(self) -> np.ndarray:
         return np.einsum("aan->an", self.R)
 
-    def respond(self, drive: np.ndarray, M: np.ndarray) -> np.ndarray:
-        """Return outputs to ``W chi``, shape (n_cells, ..., n_columns), which inhibit one another by M.
-
-        One cell at a time, which converges where all at once would flip for ever.
-        """
-        M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
-        theta = np.maximum(drive, 0)
-        tolerance = SETTLED * theta.max(initial=0.0)
-        for _ in range(SWEEPS):
-            moved = 0.0
-            for a in range(len(theta)):
-                now = np.maximum(drive[a] - (M[a] * theta).sum(axis=0), 0)  # Eq. 15
-                moved = max(moved, float(np.abs(now - theta[a]).max(initial=0.0)))
-                theta[a] = now
-            if moved <= tolerance:
-                break
-        return theta
-
     def learn(self, chi: np.ndarray, forgetting: float, pool: np.ndarray | None = None) -> None:
         """Learn from one frame of ``chi``, shape (n_offsets, n_columns).
 
@@ -86,10 +65,41 @@ class Columns:
         drive = (self.S * chi).sum(axis=1) / self._diagonal
         if pool is not None:
             drive = np.where(pool >= 0, drive[:, pool], 0.0).sum(axis=2)
-        theta = self.respond(drive, self.M)
+        theta = respond(drive, self.M)
         if forgetting < 1:
             answered = np.where(theta.any(axis=0), forgetting, 1.0)
             self.S *= answered
             self.R *= answered
         self.S += theta[:, None] * chi  # Eqs. 16 to 18, times That
         self.R += theta[:, None] * theta
+
+
+def respond(drive: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Return outputs of cells that inhibit one another.
+
+    One cell at a time, which converges where all at once would flip for ever.
+
+    Parameters
+    ----------
+    drive : ndarray, shape (n_cells, ..., n_columns)
+        ``W chi``.
+    M : ndarray, shape (n_cells, n_cells, n_columns)
+        Lateral synapses.
+
+    Returns
+    -------
+    ndarray, shape (n_cells, ..., n_columns)
+        0 or more.
+
+    Examples
+    --------
+    >>> respond(np.array([[1.0], [1.0]]), np.array([[[0.0], [0.5]], [[0.5], [0.0]]])).round(2).ravel()
+    array([0.67, 0.67])
+    """
+    M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
+    theta = np.maximum(drive, 0)
+    for _ in range(SWEEPS):
+        for a in range(len(theta)):
+            inhibition = np.add.reduce(M[a] * theta, axis=0)
+            np.maximum(drive[a] - inhibition, 0, out=theta[a])  # Eq. 15
+    return theta
