@@ -66,7 +66,7 @@ class Film:
 
     def __init__(self, watched: Watched, title: str = "") -> None:
         self.watched, self.title = watched, title
-        self._unrolled = Unrolled(watched.eye, HEIGHT)
+        self._unrolled = Unrolled(watched.eye, HEIGHT, among=np.isfinite(watched.light).any(axis=0))
         motion = {kind: watched.motion(kind) for kind in ("T4", "T5")}
         sums = {"T4 + T5": motion["T4"] + motion["T5"], "T4, moving ON": motion["T4"], "T5, moving OFF": motion["T5"]}
         self._panels = {name: (*_polar(of), _end(of)) for name, of in sums.items()}
@@ -134,6 +134,18 @@ def _painted(colours: np.ndarray) -> np.ndarray:
     return np.where(blind, BLIND, np.round(255 * np.where(blind, 0, colours))).astype(np.uint8)
 
 
+def _palette() -> Image:
+    """Return an image whose palette has what films have: hues of many strengths, greys, and colours of the page."""
+    from PIL import Image
+
+    strengths = np.linspace(1 / 8, 1, 8)[:, None, None] * hues(np.arange(0, 360, 15))
+    greys = np.repeat(np.linspace(0, 255, 60)[:, None], 3, axis=1)
+    colours = np.concatenate([255 * strengths.reshape(-1, 3), greys, [PAGE, BLIND, INK]])
+    image = Image.new("P", (1, 1))
+    image.putpalette(colours.round().astype(np.uint8).tobytes())
+    return image
+
+
 def write_film(film: Film, mp4: str | os.PathLike[str], gif: str | os.PathLike[str], *, progress: Any = None) -> None:
     """Write a film as H.264 video and, smaller and of fewer frames, as GIF; whole or not at all.
 
@@ -154,7 +166,7 @@ def write_film(film: Film, mp4: str | os.PathLike[str], gif: str | os.PathLike[s
     import av
     from PIL.Image import Dither
 
-    every = math.ceil(len(film) / IN_GIF)
+    every, palette = math.ceil(len(film) / IN_GIF), _palette()
     kept: list[Image] = []
     with ExitStack() as stack:
         place = stack.enter_context(whole(mp4))
@@ -167,7 +179,7 @@ def write_film(film: Film, mp4: str | os.PathLike[str], gif: str | os.PathLike[s
             with in_words(place):
                 container.mux(stream.encode(av.VideoFrame.from_image(image).reformat(format="yuv420p")))
             if k % every == 0:
-                kept.append(image.reduce(2).quantize(128, dither=Dither.NONE))
+                kept.append(image.reduce(2).quantize(palette=palette, dither=Dither.NONE))
             if progress is not None:
                 progress(k + 1)
         container.mux(stream.encode())

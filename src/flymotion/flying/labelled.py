@@ -21,6 +21,7 @@ import numpy as np
 
 from flymotion.circuits import SUBTYPES
 from flymotion.flying.watched import Watched, preferred, sides
+from flymotion.world.compound_eyes import SIDES
 from flymotion.world.globe import seen_from
 from flymotion.writing import whole
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["labelled", "write_labelled"]
-
-SIDES = np.array(["left", "right"])
 
 
 def labelled(watched: Watched, *, spacing: float | None = None, attrs: Mapping[str, Any] | None = None) -> xr.Dataset:
@@ -65,7 +64,7 @@ def labelled(watched: Watched, *, spacing: float | None = None, attrs: Mapping[s
         {
             "time": watched.times,
             "cell": list(SUBTYPES),
-            "side": ("column", SIDES[sides(watched.eye)]),
+            "side": ("column", np.array(SIDES)[sides(watched.eye)]),
             "preferred": (("column", "cell"), preferred(watched.eye)),
             **{name: ("column", values) for name, values in columns.items()},
         },

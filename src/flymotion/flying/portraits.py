@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.circuits import SUBTYPES
 from flymotion.detecting.overlay.colours import hues
-from flymotion.flying.unrolled import places_of
+from flymotion.flying.unrolled import places_of, spacing_of
 from flymotion.flying.watched import sides
-from flymotion.plots.canvas import new_figure
+from flymotion.plots.canvas import new_panels
 from flymotion.plots.dendritic_maps import draw_dendrites
-from flymotion.world.lattices import as_seen, lattice_of, rings
+from flymotion.world.compound_eyes import MIRROR, SIDES
+from flymotion.world.lattices import BEARINGS, as_seen, lattice_of, rings
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_inputs", "draw_leanings", "leanings"]
+__all__ = ["draw_inputs", "draw_lattice", "draw_leanings", "leanings"]
 
 FULL = 0.9
 """Length of the longest arrow [spacings]."""
@@ -57,6 +59,30 @@ def leanings(weights: np.ndarray, eye: Any, n_rings: int) -> np.ndarray:
     return np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0)
 
 
+def draw_lattice(eye: Any, *, title: str = "") -> Figure:
+    """Draw the lattice of an eye: lenses, and links to neighbours in three hues, those of the bearings they lie at.
+
+    Parameters
+    ----------
+    eye : Eye
+        A hexagonal one, flat or measured.
+    title : str
+        Title of the figure, by default the number of lenses and how many have six neighbours.
+    """
+    from matplotlib.collections import LineCollection
+
+    places, neighbours = _placed(eye), lattice_of(eye).neighbours
+    figure, (axes,) = _maps(eye, 1, 6.0)
+    for k in range(3):
+        ours = np.flatnonzero(neighbours[:, k] >= 0)
+        links = np.stack([places[ours], places[neighbours[ours, k]]], axis=1)
+        axes.add_collection(LineCollection(list(links), colors=[0.8 * hues(2 * BEARINGS[k])], linewidths=0.8, zorder=1))
+    axes.plot(*places.T, ".", color="black", markersize=3, zorder=2)
+    full = int((neighbours >= 0).all(axis=1).sum())
+    figure.suptitle(title or f"{len(places)} lenses, {full} with six neighbours", fontsize=10)
+    return figure
+
+
 def draw_leanings(circuit: Any, *, title: str = "") -> Figure:
     """Draw which way the learned weights of T4a to d lean in every column of the eye.
 
@@ -71,24 +97,39 @@ def draw_leanings(circuit: Any, *, title: str = "") -> Figure:
         Title of the figure.
     """
     ways = -leanings(circuit.weights_[:, :4], circuit.eye, circuit.n_rings)
-    places = places_of(circuit.eye) + _apart(circuit.eye)
-    (left, bottom), (right, top) = places.min(axis=0), places.max(axis=0)
-    width, height = right - left, top - bottom
-    scale = 3.6 / height
-    figure = new_figure(2 * scale * width + 1.0, 2 * 3.6 + 1.4, "compressed")
-    spacing = height / np.sqrt(len(places))
+    places = _placed(circuit.eye)
+    figure, panels = _maps(circuit.eye, 4, 3.6)
     longest = np.nanquantile(np.linalg.norm(ways, axis=-1), 0.95)
-    for k, axes in enumerate(figure.subplots(2, 2).flat):
+    for k, axes in enumerate(panels):
         angle = np.degrees(np.arctan2(*np.moveaxis(ways[:, k, ::-1], -1, 0)))
-        arrows = FULL * spacing * ways[:, k] / longest
+        arrows = FULL * spacing_of(places) * ways[:, k] / longest
         ink = 0.8 * hues(np.nan_to_num(angle))
-        style: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "pivot": "middle", "width": 0.003}
-        axes.quiver(*places.T, *arrows.T, color=ink, **style)
-        axes.set(xlim=(left - spacing, right + spacing), ylim=(bottom - spacing, top + spacing), aspect="equal")
-        axes.set_axis_off()
+        style: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "xy", "pivot": "middle"}
+        axes.quiver(*places.T, *arrows.T, color=ink, width=0.1 * spacing_of(places), **style)
         axes.set_title(SUBTYPES[k], fontsize=10)
     figure.suptitle(title or "from learned + to learned -: the direction each T4 comes to prefer", fontsize=10)
     return figure
+
+
+def _maps(eye: Any, n: int, height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure of empty maps of the eye, of a height [inches]."""
+    places, half = _placed(eye), sides(eye)
+    (left, bottom), (right, top) = places.min(axis=0), places.max(axis=0)
+    n_columns, margin = min(n, 2), spacing_of(places)
+    wide = height * (right - left) / (top - bottom)
+    figure, panels = new_panels(n, n_columns, (wide, height), margins=(0.6, 0.8))
+    for axes in panels:
+        for side in np.unique(half) if half.any() else ():
+            x = places[half == side, 0]
+            axes.text((x.min() + x.max()) / 2, bottom, f"{SIDES[side]} eye", ha="center", va="top", fontsize=8)
+        axes.set(xlim=(left - margin, right + margin), ylim=(bottom - margin, top + margin), aspect="equal")
+        axes.set_axis_off()
+    return figure, panels
+
+
+def _placed(eye: Any) -> np.ndarray:
+    """Return where lenses are drawn, two eyes, which both see what is ahead, moved apart."""
+    return places_of(eye) + _apart(eye)
 
 
 def _apart(eye: Any) -> np.ndarray:
@@ -113,10 +154,5 @@ def draw_inputs(circuit: Any, *, title: str = "") -> Figure:
     side = sides(circuit.eye)
     weights = circuit.weights_[side == side.min()]
     mean = np.nanmean(weights[np.isfinite(weights).all(axis=(1, 2))], axis=0)
-    if side.min() == 1:
-        mean = mean[[SUBTYPES.index(cell[:2] + OTHER[cell[-1]]) for cell in SUBTYPES]]
-    return draw_dendrites(mean, rings(circuit.n_rings), suptitle=title)
-
-
-OTHER = {name: next(o for o, a in PREFERRED.items() if a == (180.0 - angle) % 360) for name, angle in PREFERRED.items()}
-"""Which subtype prefers, in one eye, what each one prefers in the other."""
+    offsets = rings(circuit.n_rings)
+    return draw_dendrites(mean, offsets @ MIRROR if side.min() == 1 else offsets, suptitle=title)

@@ -13,7 +13,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.flying.watched import sides
 
-__all__ = ["Unrolled"]
+__all__ = ["Unrolled", "places_of", "spacing_of"]
 
 ROUND = 0.75
 """How far from its middle a lens is drawn, where it has no neighbour [spacings]."""
@@ -31,6 +31,8 @@ class Unrolled:
         A spherical one, of one half or both, or a flat one.
     height : int
         Of the picture [pixels].
+    among : ndarray of bool, shape (n_lenses,), optional
+        Lenses that the picture is to be of, with what is between them; by default all.
 
     Attributes
     ----------
@@ -47,10 +49,11 @@ class Unrolled:
 
     __repr__ = in_brief
 
-    def __init__(self, eye: Any, height: int) -> None:
-        places = places_of(eye)
-        halves = [np.flatnonzero(sides(eye) == side) for side in np.unique(sides(eye))]
-        boxes = [_box(places[half]) for half in halves]
+    def __init__(self, eye: Any, height: int, *, among: np.ndarray | None = None) -> None:
+        places, side = places_of(eye), sides(eye)
+        shown = np.ones(len(places), dtype=bool) if among is None or not among.any() else among
+        halves = [np.flatnonzero(side == one) for one in np.unique(side[shown])]
+        boxes = [_box(places[half], places[half[shown[half]]]) for half in halves]
         tallest = max(high[1] - low[1] for low, high in boxes)
         parts = [_nearest(places, half, box, height / tallest) for half, box in zip(halves, boxes, strict=True)]
         parts = [np.pad(part, ((0, height - len(part)), (0, 0)), constant_values=-1) for part in parts]
@@ -86,17 +89,17 @@ def places_of(eye: Any) -> np.ndarray:
     return np.pad(positions, ((0, 0), (0, 2 - positions.shape[1]))) * (1, -1)
 
 
-def _spacing(places: np.ndarray) -> float:
+def spacing_of(places: np.ndarray) -> float:
+    """Return how far lenses are from their six nearest, typically; 1 of a single one."""
     from scipy.spatial import cKDTree
 
-    if len(places) < 2:
-        return 1.0
-    return float(np.median(cKDTree(places).query(places, k=2)[0][:, 1]))
+    near = cKDTree(places).query(places, k=min(7, len(places)))[0].reshape(len(places), -1)[:, 1:]
+    return float(np.median(near)) if near.size else 1.0
 
 
-def _box(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    margin = ROUND * _spacing(places)
-    return places.min(axis=0) - margin, places.max(axis=0) + margin
+def _box(places: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    margin = ROUND * spacing_of(places)
+    return shown.min(axis=0) - margin, shown.max(axis=0) + margin
 
 
 def _nearest(places: np.ndarray, half: np.ndarray, box: Any, scale: float) -> np.ndarray:
@@ -107,5 +110,5 @@ def _nearest(places: np.ndarray, half: np.ndarray, box: Any, scale: float) -> np
     width, height = round((right - left) * scale), round((top - bottom) * scale)
     x, y = left + (np.arange(width) + 0.5) / scale, top - (np.arange(height) + 0.5) / scale
     pixels = np.stack(np.meshgrid(x, y), axis=-1)
-    far, nearest = cKDTree(places[half]).query(pixels, distance_upper_bound=ROUND * _spacing(places[half]))
+    far, nearest = cKDTree(places[half]).query(pixels, distance_upper_bound=ROUND * spacing_of(places[half]))
     return np.where(np.isfinite(far), np.append(half, -1)[nearest], -1)

@@ -79,7 +79,9 @@ def watch(
     ValueError
         No frames.
     """
-    stream, times, light, responses = circuit.stream(dt=dt), [], [], []
+    stream = circuit.stream(dt=dt)
+    times: list[float] = []
+    light, responses = [], []
     for frame in frames:
         if frame.cut and times:
             stream = circuit.stream(dt=dt)
