@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +12,11 @@ import numpy as np
 
 from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option
 from flymotion.cli.ending import say
-from flymotion.writing import Results, results
+from flymotion.writing import Results, check, results
 
 __all__ = ["fly"]
+
+EYES = ("buchner", "hex")
 
 SCENES = ("panorama", "flower", "edge", "noise")
 
@@ -72,13 +75,25 @@ def fly(out: Path, **given: Any) -> None:
     Ctrl-C ends it; what was finished is kept.
     """
     files = [*PICTURES, *FILMS, {"nc": "responses.nc", "zarr": "responses.zarr/"}[given["responses"]]]
-    sources = [given[name] for name in ("video", "eye", "model")]
+    sources = [given["video"], given["model"], *([given["eye"]] if given["eye"] not in EYES else [])]
+    kept: list[Path] = []
     with one_line_errors(), plain_warnings(), results(out, files, sources=sources) as run:
+
+        def keep() -> None:
+            done = run.keep()
+            kept.extend(done)
+            say("\n".join(map(str, done)))
+
         eye = _eye(given)
         shown = _shown(given, eye)
         circuit = _circuit(given, eye)
-        _portray(circuit, run)
-        _watch(circuit, shown, given, run)
+        try:
+            _portray(circuit, run, keep)
+            _watch(circuit, shown, given, run, keep)
+        except KeyboardInterrupt as error:
+            if kept:
+                error.add_note(f"{len(kept)} of {len(files)} files were finished: {out}")
+            raise
 
 
 PICTURES = ("inputs.png", "eye.png", "leanings.png", "tuning.png")
@@ -148,6 +163,8 @@ def _circuit(given: dict[str, Any], eye: Any) -> Any:
         if circuit.eye != eye:
             raise ValueError(f"{model}: is of another eye than asked for; expected one trained for it, or a new file")
         return circuit
+    if model is not None:
+        check(model, sources=[given["video"]])  # before minutes of work
     circuit = _trained(given, eye)
     if model is not None:
         say(save_circuit(circuit, model))
@@ -170,7 +187,7 @@ def _trained(given: dict[str, Any], eye: Any) -> Any:
         return T4T5Circuit(eye, dt=DT, random_state=seed).fit(told())
 
 
-def _portray(circuit: Any, run: Results) -> None:
+def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
     """Draw what was learned, and put each figure into its place as soon as it is there."""
     from flymotion import plots
     from flymotion.detectors import rectified
@@ -192,20 +209,25 @@ def _portray(circuit: Any, run: Results) -> None:
         for k, (name, draw) in enumerate(drawn.items()):
             progress(k, len(drawn), name)
             save_figure(draw(), run.aside / name)
-            say(*run.keep())
+            keep()
 
 
-def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results) -> None:
+def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> None:
     from flymotion.flying import labelled, watch, write_labelled
     from flymotion.flying.film import Film, write_film
 
+    begun = time.perf_counter()
     with progress_bar("watching") as progress:
         watched = watch(circuit, shown.frames, dt=shown.dt, progress=lambda n: progress(n, shown.n_frames))
-    about = {"shown": shown.name, "dt": shown.dt, "circuit": " ".join(repr(circuit).split()), "seed": given["seed"]}
+    n, seeing = len(watched.times), np.isfinite(watched.light).any(axis=0)
+    rate = n / (time.perf_counter() - begun)
+    say(f"{shown.name}: {n} frames, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
+    name = shown.name.encode("utf-8", "backslashreplace").decode()  # that of a file may be no text
+    about = {"shown": name, "dt": shown.dt, "circuit": " ".join(repr(circuit).split()), "seed": given["seed"]}
     found = labelled(watched, spacing=_spacing(circuit.eye), attrs=about)
     write_labelled(found, run.aside / f"responses.{given['responses']}")
-    say(*run.keep())
-    film = Film(watched, shown.name)
+    keep()
+    film = Film(watched, name)
     with progress_bar("filming") as progress:
         write_film(film, *(run.aside / name for name in FILMS), progress=lambda n: progress(n, len(film)))
-    say("\n".join(map(str, run.keep())))
+    keep()

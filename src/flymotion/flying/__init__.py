@@ -7,7 +7,7 @@ its circuit answers (:func:`watch`, :class:`Watched`) becomes labelled arrays, a
 from __future__ import annotations
 
 from flymotion.flying.film import write_film
-from flymotion.flying.labelled import labelled, write_labelled
+from flymotion.flying.labels import labelled, write_labelled
 from flymotion.flying.scenery import PHOTOGRAPHS, SHOWN, seen_in_flight, turning
 from flymotion.flying.unrolled import Unrolled
 from flymotion.flying.watched import Watched, watch
