@@ -11,8 +11,8 @@ import numpy as np
 from run import Row, in_turns, row
 from scipy.ndimage import gaussian_filter, map_coordinates
 
+from flymotion.circuits.schooling import schooling
 from flymotion.circuits.t4t5 import T4T5Circuit
-from flymotion.flying import seen_in_flight
 from flymotion.video import Camera, OntoEye
 from flymotion.world import buchner
 
@@ -37,11 +37,11 @@ def fly() -> Iterator[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begun = time.perf_counter()
-        clips = list(seen_in_flight(eye, 0.01, n_clips=60, n_frames=100, random_state=0))
+        clips = list(schooling(eye, random_state=0))
         rendered = time.perf_counter()
-        circuit = T4T5Circuit(eye, dt=0.01, random_state=0).fit(clips)
+        circuit = T4T5Circuit(eye, dt=0.02, random_state=0).fit(clips)
         learned = time.perf_counter()
-    note = "both eyes, 1,398 columns, 60 clips of 100 frames of photograph panoramas; rendering them took"
+    note = f"both eyes, 1,398 columns, {len(clips)} clips of {len(clips[0])} frames of photograph panoramas; rendering took"
     yield row("fly.train", learned - begun, None, "s", f"{note} {rendered - begun:.3g} s of it; at most 180")
     for height, width in SIZES:
         camera = Camera(height, width, fov=FOV)

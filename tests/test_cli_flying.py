@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from flymotion.flying import film
+from flymotion import flying
 
 pytestmark = pytest.mark.filterwarnings("ignore:in .* of the columns:RuntimeWarning")  # one second teaches little
 
-SMALL = ("--eye", "hex", "--radius", "2", "--clips", "1")
+SMALL = ("--eye", "hex", "--radius", "2", "--seconds", "1")
 FILES = ["eye.png", "fly.gif", "fly.mp4", "inputs.png", "leanings.png", "responses.nc", "tuning.png"]
 
 
@@ -86,7 +86,7 @@ def test_what_was_finished_is_kept(run, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("flymotion.cli.flight._portray", lambda *rest: None)
-    monkeypatch.setattr(film, "write_film", interrupted)
+    monkeypatch.setattr(flying, "write_film", interrupted)
     status, _, err = run("fly", *SMALL, "--max-frames", "4", "--out", tmp_path / "out")
     assert status == 130 and f"1 of 7 files were finished: {tmp_path / 'out'}" in err
     assert os.listdir(tmp_path / "out") == ["responses.nc"]

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from PIL import Image
-from scipy.spatial.transform import Rotation
 
 from flymotion.circuits import PREFERRED, SUBTYPES
-from flymotion.flying import SHOWN, Unrolled, Watched, labelled, seen_in_flight, turning, watch, write_film
+from flymotion.flying import SHOWN, Unrolled, Watched, labelled, turning, watch, write_film
 from flymotion.flying import write_labelled as write
 from flymotion.flying.film import Film
 from flymotion.flying.portraits import draw_inputs, draw_lattice, draw_leanings, leanings
@@ -80,24 +79,6 @@ def test_half_of_the_edges_world_is_bright():
 def test_an_unknown_scene_is_named():
     with pytest.raises(ValueError, match="there is no scene 'sky'; expected one of panorama, flower, edge, noise"):
         turning("sky", duration=1.0)
-
-
-def test_a_learning_fly_turns_steadily_about_an_axis_of_each_clips_own():
-    seen = list(seen_in_flight(globes(), 0.01, n_clips=2, n_frames=3, random_state=1))
-    again = list(seen_in_flight(globes(), 0.01, n_clips=2, n_frames=3, random_state=1))
-    assert [clip.shape for clip in seen] == [(3, 38)] * 2
-    np.testing.assert_array_equal(seen, again)
-    flat = next(seen_in_flight(EYE, 0.01, n_clips=1, n_frames=3, spacing=5.0, random_state=1))
-    assert flat.shape == (3, 19) and 0 < np.ptp(flat, axis=0).max() < 0.2
-
-
-def test_axes_of_turns_are_of_the_eye(monkeypatch):
-    poses = []
-    monkeypatch.setattr("flymotion.flying.scenery.render", lambda scene, eye, turned: poses.append(turned))
-    list(seen_in_flight(EYE, 0.01, n_clips=1, n_frames=4, spacing=5.0, random_state=0))
-    steps = Rotation.from_matrix(poses[0][:-1].swapaxes(1, 2) @ poses[0][1:]).as_rotvec()
-    np.testing.assert_allclose(steps, np.broadcast_to(steps[0], (3, 3)), atol=1e-12)
-    assert 12 <= np.degrees(np.linalg.norm(steps[0])) / 0.01 <= 120
 
 
 def test_a_cut_begins_anew_and_times_that_are_not_known_are_counted():

@@ -34,7 +34,7 @@ ARGUMENTS = {
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],
     "inspect": ["{model}"],
     "rivals": ["--worlds", "ring", "--learners", "random", "--out", "out"],
-    "fly": ["{frames}", "--rate", "25", "--eye", "hex", "--radius", "2", "--clips", "1", "--out", "out"],
+    "fly": ["{frames}", "--rate", "25", "--eye", "hex", "--radius", "2", "--seconds", "1", "--out", "out"],
     "detectors": [],
     "stimuli": [],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,14 +21,11 @@ EYES = ("buchner", "hex")
 
 SCENES = ("panorama", "flower", "edge", "noise")
 
-SPACING = 5.0
-"""Of the lenses of a flat eye [deg]."""
-
-DT = 0.01
+DT = 0.02
 """Between the frames that a fly learns from, and that a scene is shown in [s]."""
 
-FRAMES = 100
-"""In a clip to learn from."""
+CLIP = 10.0
+"""Longest clip to learn from [s]."""
 
 
 class Shown(NamedTuple):
@@ -58,7 +56,7 @@ class Shown(NamedTuple):
     "--max-frames", type=click.IntRange(min=2), default=250, show_default=True, help="Frames to watch, at most."
 )
 @rate_option
-@click.option("--clips", type=click.IntRange(min=1), default=60, show_default=True, help="Seconds to learn from.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=240, show_default=True, help="Of life, to learn from.")
 @click.option(
     "--model", metavar="FILE", type=click.Path(path_type=Path), help="Circuit to take, or to keep if it is not there."
 )
@@ -115,6 +113,8 @@ def _eye(given: dict[str, Any]) -> Any:
 
 
 def _spacing(eye: Any) -> float | None:
+    from flymotion.circuits.schooling import SPACING
+
     return SPACING if eye.positions.shape[1] < 3 else None
 
 
@@ -172,12 +172,12 @@ def _circuit(given: dict[str, Any], eye: Any) -> Any:
 
 
 def _trained(given: dict[str, Any], eye: Any) -> Any:
+    from flymotion.circuits.schooling import schooling
     from flymotion.circuits.t4t5 import T4T5Circuit
-    from flymotion.flying import seen_in_flight
 
-    n, seed = given["clips"], given["seed"]
+    n, seed = math.ceil(given["seconds"] / CLIP), given["seed"]
     with progress_bar("learning") as progress:
-        clips = seen_in_flight(eye, DT, n_clips=n, n_frames=FRAMES, spacing=_spacing(eye), random_state=seed)
+        clips = schooling(eye, n_clips=n, duration=given["seconds"] / n, dt=DT, random_state=seed)
 
         def told() -> Iterator[np.ndarray]:
             for k, clip in enumerate(clips):
@@ -213,8 +213,7 @@ def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
 
 
 def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> None:
-    from flymotion.flying import labelled, watch, write_labelled
-    from flymotion.flying.film import Film, write_film
+    from flymotion.flying import Film, labelled, watch, write_film, write_labelled
 
     begun = time.perf_counter()
     with progress_bar("watching") as progress:
