@@ -41,7 +41,7 @@ def fly() -> Iterator[Row]:
         rendered = time.perf_counter()
         circuit = T4T5Circuit(eye, dt=0.02, random_state=0).fit(clips)
         learned = time.perf_counter()
-    note = f"both eyes, 1,398 columns, {len(clips)} clips of {len(clips[0])} frames of photograph panoramas; rendering took"
+    note = f"both eyes, 1,398 columns, {len(clips)} clips of {len(clips[0])} frames of panoramas; rendering took"
     yield row("fly.train", learned - begun, None, "s", f"{note} {rendered - begun:.3g} s of it; at most 180")
     for height, width in SIZES:
         camera = Camera(height, width, fov=FOV)

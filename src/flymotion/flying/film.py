@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flymotion.detecting.overlay.colours import hues
-from flymotion.detecting.overlay.encoding import QUALITY
 from flymotion.detecting.overlay.marks import add_wheel, font
 from flymotion.flying.unrolled import Unrolled
 from flymotion.flying.watched import Watched
@@ -37,6 +36,9 @@ TOP = 76
 
 EDGE = 14
 """Width of what is left free about each panel [pixels]."""
+
+QUALITY = {"crf": "25", "preset": "medium"}
+"""Options of the encoder."""
 
 FASTEST = 25.0
 """Frames shown a second, at most."""

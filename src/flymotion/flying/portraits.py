@@ -149,10 +149,18 @@ def draw_inputs(circuit: Any, *, title: str = "") -> Figure:
     circuit : T4T5Circuit
         Trained. Of two eyes the left one is shown; a right one mirrored, so that a is front to back.
     title : str
-        Title of the figure.
+        Title of the figure, by default what the means are over.
+
+    Raises
+    ------
+    ValueError
+        An eye without a single full patch.
     """
     side = sides(circuit.eye)
-    weights = circuit.weights_[side == side.min()]
-    mean = np.nanmean(weights[np.isfinite(weights).all(axis=(1, 2))], axis=0)
-    offsets = rings(circuit.n_rings)
-    return draw_dendrites(mean, offsets @ MIRROR if side.min() == 1 else offsets, suptitle=title)
+    weights, offsets = circuit.weights_[side == side.min()], rings(circuit.n_rings)
+    full = weights[np.isfinite(weights).all(axis=(1, 2))]
+    if not len(full):
+        raise ValueError("no column has all columns about it; expected a larger eye")
+    of = f"{SIDES[side.min()]} eye" if hasattr(circuit.eye, "half") else "eye"
+    title = title or f"weights onto intensities about a column: means over {len(full)} columns of the {of}"
+    return draw_dendrites(full.mean(axis=0), offsets @ MIRROR if side.min() == 1 else offsets, suptitle=title)
