@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from flymotion import flying
+from flymotion.flying import portraits
 
 pytestmark = pytest.mark.filterwarnings("ignore:in .* of the columns:RuntimeWarning")  # one second teaches little
 
@@ -22,7 +23,8 @@ def video(write_video):
     return write_video("moving.mp4", frames)
 
 
-def test_a_video_becomes_responses_figures_and_a_film(run, video, tmp_path):
+def test_a_video_becomes_responses_figures_and_a_film(run, video, tmp_path, monkeypatch):
+    monkeypatch.setattr(portraits, "DT", 0.02)  # coarse, and quick
     status, out, err = run("fly", video, *SMALL, "--fov", "30", "--out", tmp_path / "out")
     assert status == 0, err
     assert sorted(os.listdir(tmp_path / "out")) == FILES

@@ -1,6 +1,7 @@
 """A fly that watches: what it is shown, what it answered as labelled arrays, as a film, and drawn."""
 
 import warnings
+from types import SimpleNamespace
 
 import av
 import numpy as np
@@ -8,13 +9,18 @@ import pytest
 import xarray as xr
 from PIL import Image
 
+from flymotion import Generators, Line
 from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.flying import SHOWN, Unrolled, Watched, labelled, turning, watch, write_film
 from flymotion.flying import write_labelled as write
 from flymotion.flying.film import Film
-from flymotion.flying.portraits import draw_inputs, draw_lattice, draw_leanings, leanings
+from flymotion.flying.keeping import load_circuit, save_circuit
+from flymotion.flying.portraits import beside_recordings, draw_inputs, draw_lattice, draw_leanings, leanings
 from flymotion.flying.scenery import half_bright
 from flymotion.flying.watched import preferred, sides
+from flymotion.learner import save
+from flymotion.models.packing import ModelError
 from flymotion.video import Frame
 from flymotion.world import CompoundEye, Hexagon, both
 from flymotion.world.globe import on_the_globe
@@ -218,3 +224,39 @@ def test_a_right_eye_is_drawn_mirrored(monkeypatch):
         draw_inputs(Circuit(eye))
     one, other = (dict(zip(map(tuple, at.tolist()), w.T.round(9).tolist(), strict=True)) for w, at in drawn)
     assert one == other
+
+
+def test_a_circuit_that_was_kept_answers_as_before(tmp_path):
+    movie = np.random.default_rng(0).uniform(0.2, 0.8, size=(60, 7))
+    circuit = T4T5Circuit(Hexagon(1), random_state=0).partial_fit(movie)
+    again = load_circuit(save_circuit(circuit, tmp_path / "fly.model"))
+    np.testing.assert_array_equal(again.transform(movie), circuit.transform(movie))
+    assert again.eye == circuit.eye and again.get_params() == circuit.get_params()
+
+
+def test_what_is_no_circuit_is_named(tmp_path):
+    path = tmp_path / "fly.model"
+    with pytest.raises(ModelError, match=r"fly\.model: not a flymotion circuit, or a damaged one"):
+        load_circuit(path)
+    path.write_bytes(b"no model at all, but some text")
+    with pytest.raises(ModelError, match=r"fly\.model: not a flymotion circuit, or a damaged one"):
+        load_circuit(path)
+    save(Generators([[[0.0, -1.0], [1.0, 0.0]]], Line(2)), path)
+    with pytest.raises(ModelError, match=r"fly\.model: holds a Generators; expected a T4T5Circuit"):
+        load_circuit(path)
+    with pytest.raises(ModelError, match="is a folder"):
+        save_circuit(T4T5Circuit(Hexagon(1), random_state=0).partial_fit(np.ones((9, 7))), tmp_path)
+
+
+def test_the_circuit_is_beside_recordings_t4_by_t4_and_t5_by_t5(monkeypatch):
+    tuning = xr.Dataset({"response": (("direction", "unit"), np.arange(96.0).reshape(12, 8))})
+    seen = []
+
+    def compare(units, cells):
+        seen.append((units.response.values[0].tolist(), cells.cell.values.tolist()))
+        return xr.Dataset({"correlation": ("cell", np.ones(4))}, {"cell": cells.cell.values})
+
+    monkeypatch.setattr("flymotion.tuning.experiment", lambda name, detector, dt: tuning)
+    monkeypatch.setattr("flymotion.tuning.recordings.compare", compare)
+    assert beside_recordings(SimpleNamespace(detector=list)).cell.values.tolist() == list(SUBTYPES)
+    assert seen == [([0, 1, 2, 3], list(SUBTYPES[:4])), ([4, 5, 6, 7], list(SUBTYPES[4:]))]

@@ -189,21 +189,15 @@ def _trained(given: dict[str, Any], eye: Any) -> Any:
 
 def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
     """Draw what was learned, and put each figure into its place as soon as it is there."""
-    from flymotion import plots
-    from flymotion.detectors import rectified
-    from flymotion.flying.portraits import draw_inputs, draw_lattice, draw_leanings
+    from flymotion.flying import portraits
+    from flymotion.plots import draw_comparison
     from flymotion.plots.canvas import save_figure
-    from flymotion.tuning import experiment, recordings
 
-    def beside() -> Any:
-        found = experiment("direction", rectified(circuit.detector()))
-        return plots.draw_comparison(recordings.compare(found, recordings.published()))
-
-    drawn = {
-        "inputs.png": lambda: draw_inputs(circuit),
-        "eye.png": lambda: draw_lattice(circuit.eye),
-        "leanings.png": lambda: draw_leanings(circuit),
-        **({"tuning.png": beside} if hasattr(circuit, "detector") else {}),
+    drawn: dict[str, Callable[[], Any]] = {
+        "inputs.png": lambda: portraits.draw_inputs(circuit),
+        "eye.png": lambda: portraits.draw_lattice(circuit.eye),
+        "leanings.png": lambda: portraits.draw_leanings(circuit),
+        "tuning.png": lambda: draw_comparison(portraits.beside_recordings(circuit)),
     }
     with progress_bar("drawing") as progress:
         for k, (name, draw) in enumerate(drawn.items()):
@@ -222,7 +216,8 @@ def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep
     rate = n / (time.perf_counter() - begun)
     say(f"{shown.name}: {n} frames, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
     name = shown.name.encode("utf-8", "backslashreplace").decode()  # that of a file may be no text
-    about = {"shown": name, "dt": shown.dt, "circuit": " ".join(repr(circuit).split()), "seed": given["seed"]}
+    made = ", ".join(f"{key} {value}" for key, value in circuit.get_params().items() if key != "eye")
+    about = {"shown": name, "dt": shown.dt, "circuit": made, "frames_learned_from": circuit.n_frames_seen_}
     found = labelled(watched, spacing=_spacing(circuit.eye), attrs=about)
     write_labelled(found, run.aside / f"responses.{given['responses']}")
     keep()

@@ -16,10 +16,14 @@ from flymotion.world.compound_eyes import MIRROR, SIDES
 from flymotion.world.lattices import BEARINGS, as_seen, lattice_of, rings
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_inputs", "draw_lattice", "draw_leanings", "leanings"]
+__all__ = ["beside_recordings", "draw_inputs", "draw_lattice", "draw_leanings", "leanings"]
+
+DT = 0.005
+"""Between the frames of gratings that tuning is measured with [s]."""
 
 FULL = 0.9
 """Length of the longest arrow [spacings]."""
@@ -164,3 +168,26 @@ def draw_inputs(circuit: Any, *, title: str = "") -> Figure:
     of = f"{SIDES[side.min()]} eye" if hasattr(circuit.eye, "half") else "eye"
     title = title or f"weights onto intensities about a column: means over {len(full)} columns of the {of}"
     return draw_dendrites(full.mean(axis=0), offsets @ MIRROR if side.min() == 1 else offsets, suptitle=title)
+
+
+def beside_recordings(circuit: Any) -> xr.Dataset:
+    """Return the direction tuning of the circuit's mean column beside published recordings, T4 by T4 and T5 by T5.
+
+    Parameters
+    ----------
+    circuit : T4T5Circuit
+        Trained.
+
+    Returns
+    -------
+    xarray.Dataset
+        As of :func:`flymotion.tuning.recordings.compare`, of all eight cells.
+    """
+    import xarray as xr
+
+    from flymotion.tuning import experiment
+    from flymotion.tuning.recordings import compare, published
+
+    tuning, recorded = experiment("direction", circuit.detector(), dt=DT), published()
+    halves = [compare(tuning.isel(unit=four), recorded.isel(cell=four)) for four in (slice(0, 4), slice(4, 8))]
+    return xr.concat(halves, "cell", combine_attrs="override")
