@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from flymotion import flying
+from flymotion.cli import flight
 from flymotion.flying import portraits
 
 pytestmark = pytest.mark.filterwarnings("ignore:in .* of the columns:RuntimeWarning")  # one second teaches little
@@ -92,3 +93,7 @@ def test_what_was_finished_is_kept(run, tmp_path, monkeypatch):
     status, _, err = run("fly", *SMALL, "--max-frames", "4", "--out", tmp_path / "out")
     assert status == 130 and f"1 of 7 files were finished: {tmp_path / 'out'}" in err
     assert os.listdir(tmp_path / "out") == ["responses.nc"]
+
+
+def test_scenes_that_are_offered_are_those_there_are():
+    assert tuple(flying.SHOWN) == flight.SCENES
