@@ -165,3 +165,23 @@ def test_dendrites_with_unknown_weights_are_drawn_and_left_as_they_are():
 def test_dendrites_of_another_shape_are_refused():
     with pytest.raises(ValueError, match=r"weights of shape \(3, 19\).* expected \(8, n_offsets\)"):
         draw_dendrites(np.ones((3, 19)), OFFSETS)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda rows, offsets: flanks(rows, offsets, "T4a"),
+        lambda rows, offsets: likeness(rows, offsets, "T4a"),
+        lambda rows, offsets: profile(rows, offsets, "T4a"),
+        lambda rows, offsets: weight_at(rows, offsets, "T4a", 1),
+        lambda rows, offsets: draw_dendrites(rows, offsets),
+        lambda rows, offsets: (along("T4a", offsets), shuffled(rows, 1, np.random.default_rng(0))),
+        lambda rows, offsets: (effective("T4a", offsets), shuffled(rows, 1, np.random.default_rng(0))),
+    ],
+)
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_masked_arrays_are_refused(take, hidden):
+    given = [np.ones((4, 19)), OFFSETS]
+    given[hidden] = np.ma.masked_array(given[hidden])
+    with pytest.raises(ValueError, match="mask"):
+        take(*given)

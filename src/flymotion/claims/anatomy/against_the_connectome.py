@@ -153,7 +153,7 @@ def _check_likeness(found: Found, id: str, kind: str, read: str, words: str) -> 
 def _check_others(found: Found) -> Iterator[Claim]:
     for kind, words in OTHERS.items():
         for read, end in zip(READS, ("", "_whitened"), strict=True):
-            rows = {world: getattr(of[kind]["nsm"], read) for world, of in found.items()}
+            rows = {world: getattr(of[kind]["nsm"], read) for world, of in found.items() if kind in of}
             told = ", ".join(
                 f"{world} {np.median(_likeness(of, T4)):.2f} and {np.median(_likeness(of, T5)):.2f}"
                 for world, of in rows.items()

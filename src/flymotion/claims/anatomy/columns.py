@@ -18,7 +18,7 @@ unit is which subtype is told by the direction in which it answers most, never b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -80,8 +80,8 @@ READS = ("pixels", "whitened")
 BIG = 3
 """Rings of the eye in P, all of whose columns with two rings about them are patches."""
 
-N_PLACES, N_NEW = 800, 160
-"""Places of that eye to learn from, and other ones to read units at; 7 patches each."""
+N_PLACES, N_NEW = 1714, 256
+"""Places of that eye to learn from, and other ones to read units at; 7 patches each: 12,000 pairs, as in C37."""
 
 SPACING, ANGLE = 5.1, 15.0
 """Of the patch on the sphere, and the correlation angle of its scenes [deg]."""
@@ -193,12 +193,16 @@ LOOK: dict[str, Callable[[int], tuple[FramePairs, FramePairs]]] = {"P": _in_phot
 # -- learning --------------------------------------------------------------------------------------------------------
 
 
-def learn_all(seen: Mapping[str, Seen], seed: int) -> dict[str, dict[str, Learned]]:
-    """Let all learn from what was seen: by what learned, with the suffix of its feature or ridge, and by its nulls."""
+def learn_all(seen: Mapping[str, Seen], seed: int, *, leaving: Collection[str] = ()) -> dict[str, dict[str, Learned]]:
+    """Let all learn from what was seen: by what learned, with the suffix of its feature or ridge, and by its nulls.
+
+    Those in ``leaving`` are left out.
+    """
     return {
         f"{kind}{suffix}": learn(seen[ridge], np.random.default_rng([seed, 24]), feature)
         for suffix, (ridge, feature) in VARIANTS.items()
         for kind, learn in LEARNERS.items()
+        if f"{kind}{suffix}" not in leaving
     }
 
 

@@ -150,6 +150,16 @@ def _longest(preferred: np.ndarray) -> np.ndarray:
     return np.append(0.0, WAVELENGTHS)[first]
 
 
+WHOSE = {
+    "column": "rows of learned columns, in pixels",
+    "column_noisy": "the same, whitened less",
+    "patch": "the middle rows of learned patches, in pixels",
+    "patch_noisy": "the same, whitened less again",
+    "random": "random filters",
+}
+"""Rows beside the connectome's, in words."""
+
+
 def check(found: AtWork) -> Iterator[Claim]:
     """State what rows of weights tell, and up to which wavelength they prefer what they are to prefer."""
     for j, kind in enumerate(CENTRE):
@@ -157,46 +167,24 @@ def check(found: AtWork) -> Iterator[Claim]:
             name: "; ".join(f"{PARTS[s]} {np.asarray(told[s])[:, j].mean():.3f}" for s in PARTS)
             for name, told in found.told.items()
         }
-        title = (
-            f"share of photographs whose direction, of four, four {kind}s of a column name, published filters, mean: "
-        )
+        title = f"share of photographs whose motion opponent {kind}s of a column tell, mean: the connectome's rows"
         values = {name: np.asarray(told[""])[:, j] for name, told in found.told.items()}
         note = f"{SPEED:g} deg/s, read for {LASTS:g} s; published filters {parts['connectome']}"
-        row = report(
-            f"C22.rows_{kind.lower()}", f"{title}the connectome's rows", values["connectome"], worst=np.mean, note=note
-        )
-        nulls = {
-            name: Null(f"rows of {words}", values[name], np.mean, parts[name])
-            for name, words in (
-                ("column", "learned columns, in pixels"),
-                ("column_noisy", "the same, whitened less"),
-                ("patch", "learned patches, in pixels"),
-                ("patch_noisy", "the same, whitened less"),
-                ("random", "random filters"),
-            )
-        }
+        row = report(f"C22.rows_{kind.lower()}", title, values["connectome"], worst=np.mean, note=note)
+        nulls = {name: Null(words, values[name], np.mean, parts[name]) for name, words in WHOSE.items()}
         yield from beside(row, **nulls)
-    title = (
-        f"wavelength up to which all eight cells prefer their own direction, from {WAVELENGTHS[0]:g} deg on, median: "
-    )
-    for end, preferred, how in (
-        ("", found.preferred, "published filters"),
-        ("_delayed", found.preferred_delayed, "a low-pass of 150 ms delays"),
-    ):
-        longest = {name: _longest(np.asarray(each)).min(axis=-1) for name, each in preferred.items()}
-        note = f"{how}; gratings of {FREQUENCY:g} Hz up to {WAVELENGTHS[-1]:g} deg; columns {SPACING:g} deg apart"
-        row = report(
-            f"C22.wavelength{end}",
-            f"{title}the middle row of learned patches alone, in pixels",
-            longest["patch"],
-            worst=np.median,
-            unit="deg",
-            note=note,
-        )
-        yield from beside(
-            row,
-            column=Null("rows of learned columns, in pixels", longest["column"], np.median),
-            patch_noisy=Null("patches, whitened less", longest["patch_noisy"], np.median),
-            column_noisy=Null("columns, whitened less", longest["column_noisy"], np.median),
-            connectome=Null("the connectome's rows", longest["connectome"], np.median),
-        )
+    yield from _check_wavelengths("C22.wavelength", found.preferred, "published filters")
+    yield from _check_wavelengths("C22.wavelength_delayed", found.preferred_delayed, "a low-pass of 150 ms delays")
+
+
+def _check_wavelengths(id: str, preferred: Mapping[str, Any], how: str) -> Iterator[Claim]:
+    """State up to which wavelength cells prefer their own direction, in the median of cells and seeds."""
+    longest = {name: np.median(_longest(np.asarray(each)), axis=-1) for name, each in preferred.items()}
+    kept = ", ".join(f"{name} {np.asarray(each).mean():.2f}" for name, each in preferred.items())
+    title = f"wavelength up to which cells prefer their own direction, from {WAVELENGTHS[0]:g} deg on: {WHOSE['patch']}"
+    note = f"median of cells and seeds; gratings of {FREQUENCY:g} Hz up to {WAVELENGTHS[-1]:g} deg; {how}; columns "
+    note += f"{SPACING:g} deg apart; share of wavelengths at which they do {kept}"
+    row = report(id, title, longest["patch"], worst=np.median, unit="deg", note=note)
+    words = WHOSE | {"connectome": "the connectome's rows"}
+    nulls = {name: Null(words[name], longest[name], np.median) for name in words if name != "patch"}
+    yield from beside(row, **nulls)

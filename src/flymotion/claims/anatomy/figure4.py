@@ -77,7 +77,7 @@ def filters(found: Parts) -> Figure:
         likes.plot([], [], "k:", label="with the intensity")
         likes.set(ylim=(0, 1.05), xlabel="speed of the photographs [deg/s]", ylabel="correlation of the signal")
         likes.set_title("what signals are like", fontsize=10)
-        likes.legend(fontsize=8, loc="center right")
+        likes.legend(fontsize=8, loc="center", bbox_to_anchor=(0.5, 0.63), ncols=2)
     return figure
 
 
