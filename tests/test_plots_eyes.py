@@ -10,7 +10,9 @@ from test_flows import analytic, cosines
 
 from flymotion.generators import Generators, derivative_operator
 from flymotion.plots import draw_eye, filter_sheet
+from flymotion.plots.lens_maps import draw_lenses, lens_maps
 from flymotion.plots.maps import MAP_WIDTH, on_map, on_map_unbroken, pointing_on_map
+from flymotion.world.compound_eyes import CompoundEye, buchner
 from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
 from flymotion.world.motions import Rotation, Turn
 
@@ -216,3 +218,51 @@ def test_degenerate_eyes_are_drawn(eye):
 def test_eyes_without_neighbours_are_refused():
     with pytest.raises(ValueError, match="no triangulation"):
         draw_eye(Sphere([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+
+
+# -- lenses of a fly -------------------------------------------------------------------------------------------------
+
+
+def small_eye(side="left"):
+    directions = [[0.3 + 0.1 * x, 1.0, -0.1 * y] for x, y in Hexagon(2).positions]
+    eye = CompoundEye.from_directions(directions)
+    return {"left": eye, "right": eye.mirrored()}[side]
+
+
+def test_links_of_a_measured_eye_have_the_colours_of_its_axes():
+    figure = drawn(draw_eye(buchner("left")))
+    lines = [c for c in figure.axes[0].collections if isinstance(c, LineCollection)]
+    n_links = [len(c.get_segments()) for c in lines[:3]]
+    assert 0 <= sum(n_links) - len(buchner("left").neighbours) < 40  # those cut straight behind are two
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[1:4] == [f"neighbours nominally at {b}° and {b + 180}°" for b in (30, 90, 150)]
+    assert "acceptance, 4.3 to 7.9° wide" in labels[4]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_right_and_up_on_a_map_are_so_as_the_fly_sees_it(side):
+    eye = small_eye(side)
+    half = int(eye.half[0])
+    figure = drawn(lens_maps(eye, np.arange(19.0)))
+    lenses = next(c for c in figure.axes[0].collections if isinstance(c, PolyCollection))
+    centres = np.array([path.vertices[:-1].mean(axis=0) for path in lenses.get_paths()])
+    azimuth = np.arctan2(eye.directions[:, 1], eye.directions[:, 0])
+    assert np.corrcoef(centres[:, 0], -azimuth)[0, 1] > 0.95
+    assert np.corrcoef(centres[:, 1], eye.directions[:, 2])[0, 1] > 0.95
+    assert figure.axes[0].get_title() == f"{('left', 'right')[half]} eye"
+    np.testing.assert_array_equal(lenses.get_array(), np.arange(19.0))
+
+
+def test_both_eyes_share_colours_about_zero_and_nan_is_grey():
+    values = np.linspace(-1, 3, 1398)
+    values[7] = np.nan
+    figure = drawn(lens_maps(buchner(), values, label="response"))
+    lenses = [c for axes in figure.axes for c in axes.collections if isinstance(c, PolyCollection)]
+    assert [c.get_clim() for c in lenses] == [(-3, 3), (-3, 3)]
+    assert [c.get_array().mask.sum() for c in lenses] == [1, 0]
+    assert figure.axes[-1].get_ylabel() == "response"
+
+
+def test_another_number_of_values_is_refused():
+    with pytest.raises(ValueError, match=r"values of shape \(3,\), an eye of 19 lenses; expected one for each"):
+        draw_lenses(None, small_eye(), np.zeros(3), half=0, limits=(-1, 1))

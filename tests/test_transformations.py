@@ -25,7 +25,10 @@ from flymotion.world.eyes import FLY_SIGMA, Sphere
 from flymotion.world.motions import CARDINAL, Turn
 from flymotion.world.scenes import SphericalNoise, panorama
 
-QUICK = {module: module.Config(**module.QUICK) for module in (transformations, turns)}
+QUICK = {
+    transformations: transformations.Config(**transformations.QUICK),
+    turns: turns.Config(**turns.QUICK, n_eye_pairs=900, n_eye_test=200),
+}
 
 TRANSLATION = "translation_exponential_wide"
 
@@ -99,7 +102,7 @@ def test_seeds_are_pieces_and_the_costlier_worlds_have_no_more_than_asked_for(n_
 
 def test_cores_give_the_same():
     plane = transformations.work(transformations.Config(n_seeds=1, n_test=500))["rotation_smooth_fly"]
-    sphere = turns.work(turns.Config(n_seeds=2, n_scenes=2, n_pairs=600, n_test=200))
+    sphere = turns.work(turns.Config(n_seeds=2, n_scenes=2, n_pairs=600, n_test=200))["learned"]
     work = {"plane": plane, "sphere": sphere}
     for a, b in zip(arrays(run(work, on_cores(2))), arrays(run(work)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)

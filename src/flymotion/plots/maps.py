@@ -22,7 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MAP_WIDTH", "draw_map", "on_map", "on_map_unbroken", "pointing_on_map"]
+__all__ = ["MAP_WIDTH", "circles_about", "draw_map", "on_map", "on_map_unbroken", "pointing_on_map"]
 
 MAP_WIDTH = 4 * math.sqrt(2)
 """Width of the map; it is half as high."""
@@ -71,6 +71,18 @@ def pointing_on_map(directions: np.ndarray, flow: np.ndarray) -> np.ndarray:
     pointing = _hammer(lam + step[0], phi + step[1]) - _hammer(lam, phi)
     length = np.linalg.norm(pointing, axis=-1)
     return pointing * np.divide(size, length, out=0 * size, where=length > 0)[:, None]
+
+
+def circles_about(directions: np.ndarray, radius: float | np.ndarray) -> np.ndarray:
+    """Return circles about directions, shape (n, n_steps, 3), of one radius or one each, shape (n,) [deg]."""
+    least = np.eye(3)[np.abs(directions).argmin(axis=1)]
+    across = np.cross(directions, least)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    along = np.cross(directions, across)
+    t = np.linspace(0, 2 * math.pi, 73)[:, None]
+    around = np.cos(t) * across[:, None] + np.sin(t) * along[:, None]
+    radii = np.broadcast_to(np.radians(radius), len(directions))[:, None, None]
+    return np.cos(radii) * directions[:, None] + np.sin(radii) * around
 
 
 def _angles(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ class Eye(Protocol):
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of the acceptance function [pixel spacings, or deg on the sphere]."""
+        """Standard deviation of the acceptance function [pixel spacings, or deg on the sphere]; or each lens's own."""
 
     @property
     def shape(self) -> tuple[int, ...]:

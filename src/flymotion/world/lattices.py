@@ -145,8 +145,13 @@ class Lattice:
 
     @cached_property
     def spacings(self) -> np.ndarray:
-        """Median distance to the neighbours there are [pixel spacings, or deg on the sphere], shape (n_pixels,)."""
-        return np.nanmedian(np.linalg.norm(self._offsets, axis=-1), axis=1)
+        """Median distance to the neighbours there are [pixel spacings, or deg on the sphere], shape (n_pixels,).
+
+        NaN where there are none.
+        """
+        lengths = np.linalg.norm(self._offsets, axis=-1)
+        alone = np.isnan(lengths).all(axis=1)
+        return np.where(alone, np.nan, np.nanmedian(np.where(alone[:, None], 0.0, lengths), axis=1))
 
     @cached_property
     def _offsets(self) -> np.ndarray:

@@ -111,10 +111,12 @@ class SphericalScene:
         damped = np.stack([damping(len(self.coefficients) - 1, math.radians(width) ** 2 / 2) for width in widths])
         damped = damped[:, (damped > 1e-16).any(axis=0)]
         n = damped.shape[1]
-        damped = self.coefficients[:n, :n] * damped[..., None]
-        F = np.zeros((len(widths), n, n), dtype=complex)
-        for degree, P in enumerate(legendre(colatitudes(n), n - 1)):
-            F[:, : degree + 1] += damped[:, degree, : degree + 1, None] * P
+        F, along = np.zeros((len(widths), n, n), dtype=complex), legendre(colatitudes(n), n - 1)
+        for some in np.array_split(np.arange(n), math.ceil(n / max(1, 2**20 // n**2))):
+            terms = np.zeros((len(some), n, n), dtype=complex)
+            for degree, term in zip(some, terms, strict=True):
+                term[: degree + 1] = self.coefficients[degree, : degree + 1, None] * next(along)
+            F += (damped[:, some] @ terms.reshape(len(some), -1).view(float)).view(complex).reshape(F.shape)
         modes = np.empty((len(widths), 2 * n - 1, 2 * n - 1), dtype=complex)
         for each, parts in zip(modes, F, strict=True):
             half = series_in_colatitude(parts)

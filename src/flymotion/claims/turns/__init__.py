@@ -4,7 +4,7 @@
 uniform up to the largest. Such an eye sees the whole scene in every frame, so the mean of one scene hardly varies, and
 whitening makes the most of the little that it does: the mean of the next scene then drowns everything. (Averages with
 labels from one scene named 1.00, 1.00, 0.89 and 0.26 of the turns in another; 1.00 of all where scenes have mean 0.)
-Hence several scenes a seed.
+Hence several scenes a seed. The same is learned by both eyes of a fly (:mod:`flymotion.claims.turns.fly_eyes`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from sklearn.pipeline import Pipeline
 from flymotion.claims.beside import beside, nulls_by
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
+from flymotion.claims.turns import fly_eyes
+from flymotion.claims.turns.harmonic_scenes import HarmonicScenes
 from flymotion.claims.ways import (
     FEATURES,
     LIKE,
@@ -34,6 +36,7 @@ from flymotion.frames import FramePairs
 from flymotion.generators import Generators, derivative_operator
 from flymotion.generators.theory import population
 from flymotion.plots.filter_sheets import filter_sheet
+from flymotion.world.compound_eyes import buchner
 from flymotion.world.eyes import Sphere
 from flymotion.world.motions import Turn
 from flymotion.world.rendering import sample_pairs
@@ -63,12 +66,19 @@ class Config:
         Scenes to learn from, and as many new ones to test in.
     n_pairs, n_test : int
         Pairs to learn from, and new ones to test with.
+    n_eye_seeds : int
+        Seeds of a fly's eyes, ``n_seeds`` at most.
+    n_eye_pairs, n_eye_test : int
+        Pairs that a fly's eyes learn from, and new ones.
     """
 
     n_seeds: int = 20
     n_scenes: int = 12
     n_pairs: int = 7200
     n_test: int = 1200
+    n_eye_seeds: int = 3
+    n_eye_pairs: int = 2400
+    n_eye_test: int = 1200
 
 
 QUICK = {"n_seeds": 1}
@@ -76,7 +86,16 @@ QUICK = {"n_seeds": 1}
 
 def work(config: Config) -> Work:
     """Let NSM learn."""
-    return {"learned": each_seed(_learn_in_noise, config.n_seeds, config)}
+    n_eye_seeds = min(config.n_seeds, config.n_eye_seeds)
+    return {
+        "learned": each_seed(_learn_in_noise, config.n_seeds, config),
+        "eyes": each_seed(_learn_on_eyes, n_eye_seeds, config),
+    }
+
+
+def _learn_on_eyes(config: Config, seed: int) -> dict[str, dict[str, Scored]]:
+    scenes = HarmonicScenes(CORRELATION_ANGLE, buchner("both"))
+    return fly_eyes.learn_on_eyes(scenes, MOTION, config.n_eye_pairs, config.n_eye_test, [seed, 3])
 
 
 def _learn_in_noise(config: Config, seed: int) -> dict[str, dict[str, Scored]]:
@@ -160,22 +179,41 @@ def derivatives(Z: np.ndarray, eye: Sphere, motion: Turn) -> np.ndarray:
 
 
 def check(found: Found, config: Config) -> Iterator[Claim]:
-    """State C27."""
+    """State C27, of evenly spread pixels and of a fly's eyes."""
+    angles = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg"
+    of_pixels = found["learned"]
+    yield from _accuracy(of_pixels, "", "", f"{angles}, {config.n_pairs} pairs")
     for feature, words in FEATURES.items():
-        learned, end = found["learned"][feature], "" if feature == "change" else f"_{feature}"
-        nsm, start = learned["nsm"], learned["start"]
-        title = f"share of new pairs whose axis and sense are named, {words}"
-        note = f"noise of {CORRELATION_ANGLE:g} deg, turns up to {MOTION.sizes.max():g} deg, {config.n_pairs} pairs, "
-        note += f"mean {nsm.accuracy.mean():.4f}"
-        row = above(f"C27.accuracy{end}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
-        yield from beside(row, **nulls_by(lambda null: null.accuracy, learned, np.min))
-        title = f"seeds in which all six ways are found, with cosines above {LIKE}, {words}"
+        nsm, start = (of_pixels[feature][which] for which in ("nsm", "start"))
+        title = f"seeds in which all six ways are found, with cosines above {LIKE}, {words}: NSM"
         note = f"of the start alone {int(succeeded(start).sum())}"
-        yield report(f"C27.seeds{end}", f"{title}: NSM", succeeded(nsm), worst=np.sum, unit="seeds", note=note)
-        title = f"cosine of filters with the population's generators, {words}"
-        note = least_of_ways(MOTION, nsm.cosines)
-        row = report(f"C27.cos{end}", f"{title}: NSM", nsm.cosines, worst=np.min, note=note)
-        yield from beside(row, **nulls_by(lambda null: null.cosines, learned, np.min))
+        end = _END[feature]
+        yield report(f"C27.seeds{end}", title, succeeded(nsm), worst=np.sum, unit="seeds", note=note)
+    yield from _cosines(of_pixels, "", "", "")
+    how = f"{config.n_eye_pairs} pairs, each in a scene of its own, ridge of {fly_eyes.RIDGE:g}"
+    yield from _accuracy(found["eyes"], "eye_", " of a fly's two eyes", f"{angles}, {how}")
+    yield from _cosines(found["eyes"], "eye_", " of a fly's two eyes", f"{how}; ")
+
+
+_END = {"change": "", "midpoint": "_midpoint"}
+
+
+def _accuracy(learned: Found, which: str, whose: str, how: str) -> Iterator[Claim]:
+    for feature, words in FEATURES.items():
+        nsm = learned[feature]["nsm"]
+        title = f"share of new pairs{whose} whose axis and sense are named, {words}"
+        note = f"{how}, mean {nsm.accuracy.mean():.4f}"
+        row = above(f"C27.{which}accuracy{_END[feature]}", f"{title}: NSM, K = 6", nsm.accuracy, 0.99, note=note)
+        yield from beside(row, **nulls_by(lambda null: null.accuracy, learned[feature], np.min))
+
+
+def _cosines(learned: Found, which: str, whose: str, how: str) -> Iterator[Claim]:
+    for feature, words in FEATURES.items():
+        nsm = learned[feature]["nsm"]
+        title = f"cosine of filters{whose} with the population's generators, {words}"
+        note = f"{how}{least_of_ways(MOTION, nsm.cosines)}"
+        row = report(f"C27.{which}cos{_END[feature]}", f"{title}: NSM", nsm.cosines, worst=np.min, note=note)
+        yield from beside(row, **nulls_by(lambda null: null.cosines, learned[feature], np.min))
 
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
