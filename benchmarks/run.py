@@ -309,6 +309,12 @@ def detect() -> Iterator[Row]:
     yield from rows()
 
 
+def fly() -> Iterator[Row]:
+    from fly import fly as rows
+
+    yield from rows()
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -323,6 +329,7 @@ BENCHMARKS = {
     "field": field,
     "detect": detect,
     "learn-video": learn_video,
+    "fly": fly,
     "truth": truth,
 }
 

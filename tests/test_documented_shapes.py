@@ -70,13 +70,14 @@ from flymotion.stimuli.paths import across
 from flymotion.tuning.circle import around, read_at, round_the_circle
 from flymotion.tuning.early import seen, seen_once
 from flymotion.tuning.phases import rendered
-from flymotion.video import read_movie
+from flymotion.video import Camera, OntoEye, read_movie
 from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
 from flymotion.world.compound_eyes import buchner
+from flymotion.world.globe import on_the_globe, seen_from
 from flymotion.world.lattice_finding import axial_coordinates
 from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
@@ -277,6 +278,14 @@ def filters():
 
 
 @cache
+def camera():
+    return Camera(6, 8, fov=40.0)
+
+
+def onto_eye():
+    return OntoEye(camera(), Hexagon(1), spacing=5.0)
+
+
 def moments():
     matrices = np.random.default_rng(0).standard_normal((3, 30, 9))
     C, D, G = (m.T @ m for m in matrices)
@@ -341,6 +350,12 @@ CALLS = {
     "Lattice.neighbours": (lambda: lattice_of(Hexagon(2)).neighbours, {"n_pixels": 19}),
     "Lattice.bearings": (lambda: lattice_of(Hexagon(2)).bearings, {"n_pixels": 19}),
     "Lattice.spacings": (lambda: lattice_of(Hexagon(2)).spacings, {"n_pixels": 19}),
+    "on_the_globe": (lambda: on_the_globe(np.zeros((4, 2))), {"...": (4,)}),
+    "seen_from": (lambda: seen_from(Hexagon(1), 5.0), {"n_pixels": 7}),
+    "Camera.directions": (lambda: camera().directions(), {"height": 6, "width": 8}),
+    "Camera.pixels": (lambda: camera().pixels(np.eye(3)), {"...": (3,)}),
+    "Camera.solid_angles": (lambda: camera().solid_angles(np.eye(3)), {"...": (3,)}),
+    "OntoEye.__call__": (lambda: onto_eye()(np.zeros((2, 6, 8))), {"n_frames": 2, "n_pixels": 7}),
     "axial_coordinates": (lambda: axial_coordinates(buchner("left").directions), {"n_lenses": 699}),
     "CompoundEye.neighbours": (lambda: buchner("left").neighbours, {"n_links": 1997}),
     "colatitudes": (lambda: harmonics.colatitudes(5), {"n": 5}),
@@ -734,6 +749,7 @@ ATTRIBUTES = {
     "SlowFeatures": (slow, {"K": 2, "d": 8}),
     "CompartmentalNeurons": (lambda: CompartmentalNeurons(np.zeros((2, 3, 3))), {"K": 2, "n": 3}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
+    "OntoEye": (onto_eye, {"n_pixels": 7, "n_blocks": 6 * 8}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),

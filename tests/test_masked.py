@@ -27,6 +27,7 @@ from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.recordings import compare, published
 from flymotion.world.compound_eyes import CompoundEye, buchner
 from flymotion.world.eyes import Grid, Hexagon, Line, Sphere
+from flymotion.world.globe import on_the_globe
 from flymotion.world.lattice_finding import axial_coordinates
 from flymotion.world.lattices import Lattice, as_seen, lattice_of
 from flymotion.world.motions import Motion, SelfTranslation, Translation, Turn
@@ -115,6 +116,7 @@ ENTRIES = {
     "Population.direction_accuracy": (POPULATION.direction_accuracy, {"A": A}),
     "SelfTranslation": (SelfTranslation, {"max_step": 0.1, "axes": np.eye(3)}),
     "Sphere": (Sphere, {"directions": np.eye(3)}),
+    "on_the_globe": (on_the_globe, {"angles": np.eye(2)}),
     "as_seen": (as_seen, {"directions": np.eye(3)}),
     "CompoundEye": (
         CompoundEye,

@@ -16,7 +16,8 @@ from scipy.ndimage import gaussian_filter
 
 import flymotion
 from flymotion import MotionLearner, tuning
-from flymotion.cli import ending, main
+from flymotion.circuits.t4t5 import T4T5Circuit
+from flymotion.cli import ending, flight, main
 from flymotion.cli.common import progress_bar
 from flymotion.contest import competing
 from flymotion.learner import save
@@ -33,6 +34,7 @@ ARGUMENTS = {
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],
     "inspect": ["{model}"],
     "rivals": ["--worlds", "ring", "--learners", "random", "--out", "out"],
+    "fly": ["{frames}", "--rate", "25", "--eye", "hex", "--radius", "2", "--seconds", "1", "--out", "out"],
     "detectors": [],
     "stimuli": [],
 }
@@ -59,6 +61,8 @@ def given(tmp_path, monkeypatch, learner, characterised):
     monkeypatch.setattr(tuning, "characterise", lambda detector: characterised)
     few = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 50, "snrs": ()}
     monkeypatch.setattr(competing, "QUICK", few)
+    monkeypatch.setattr(flight, "_portray", lambda *rest: None)
+    monkeypatch.setattr(T4T5Circuit, "_warn", lambda self: None)  # one second teaches little
     image = gaussian_filter(np.random.default_rng(0).normal(size=(32, 40)), 1.5)
 
     def make(command, name="a"):

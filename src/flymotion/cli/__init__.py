@@ -6,6 +6,7 @@ import click
 
 from flymotion import __version__
 from flymotion.cli.ending import Program
+from flymotion.cli.flight import fly
 from flymotion.cli.inspecting import inspect
 from flymotion.cli.lab import compare, detectors, stimuli, tune
 from flymotion.cli.learning import learn
@@ -22,5 +23,5 @@ def main() -> None:
     """Learn to see motion the way the fly does."""
 
 
-for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli, rivals):
+for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli, rivals, fly):
     main.add_command(command)

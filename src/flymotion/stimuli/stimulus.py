@@ -19,6 +19,7 @@ from flymotion.brevity import in_brief
 from flymotion.frames import unmasked
 from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
 from flymotion.world.eyes import Eye, Sphere, as_eye
+from flymotion.world.globe import on_the_globe
 from flymotion.world.lattices import as_seen
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Scene
@@ -261,7 +262,7 @@ class _InDegrees:
         positive(spacing=spacing)
         self.sigma = eye.sigma * spacing
         flat = np.pad(positions * spacing, ((0, 0), (0, 2 - positions.shape[1])))
-        self.positions = flat if ndim < 3 else _globe(np.radians(flat))
+        self.positions = flat if ndim < 3 else on_the_globe(flat)
 
     @property
     def neighbours(self) -> Any:
@@ -281,9 +282,3 @@ def _map(directions: np.ndarray) -> np.ndarray:
     across = np.hypot(left, up)
     degrees_each = np.degrees(np.arctan2(across, ahead)) / np.where(across > 0, across, 1.0)
     return -np.stack([left, up], axis=1) * degrees_each[:, None]
-
-
-def _globe(angles: np.ndarray) -> np.ndarray:
-    """Return unit vectors (x forward, y left, z up) at angles to the right and down."""
-    right, down = angles.T
-    return np.stack([np.cos(down) * np.cos(right), -np.cos(down) * np.sin(right), -np.sin(down)], axis=1)

@@ -203,7 +203,7 @@ def buchner(side: str = "both") -> CompoundEye:
     --------
     >>> left = buchner("left")
     >>> left.shape, float(np.median(left.sigma).round(2))
-    ((699,), 2.77)
+    ((699,), 2.76)
     """
     if side not in (*SIDES, "both"):
         raise ValueError(f"side is {side!r}; expected one of {', '.join(SIDES)}, both")

@@ -55,7 +55,7 @@ def shared_widths(sigma: np.ndarray) -> list[Widths]:
     --------
     >>> one, = shared_widths(np.linspace(2.0, 3.0, 700))
     >>> one.nodes.shape, one.weights.shape
-    ((8,), (8, 700))
+    ((10,), (10, 700))
     """
     return list(_shared(np.arange(len(sigma)), sigma))
 

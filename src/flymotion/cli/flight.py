@@ -1,0 +1,227 @@
+"""``flymotion fly``: a fly's circuit, trained and shown something."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option
+from flymotion.cli.ending import say
+from flymotion.writing import Results, check, results
+
+__all__ = ["fly"]
+
+EYES = ("buchner", "hex")
+
+SCENES = ("panorama", "flower", "edge", "noise")
+
+DT = 0.02
+"""Between the frames that a fly learns from, and that a scene is shown in [s]."""
+
+CLIP = 10.0
+"""Longest clip to learn from [s]."""
+
+
+class Shown(NamedTuple):
+    """What the fly is shown: what it is called, its frames on the eye, how many, and how far apart they are [s]."""
+
+    name: str
+    frames: Iterator[Any]
+    n_frames: int | None
+    dt: float
+
+
+@click.command()
+@click.argument("video", required=False)
+@click.option(
+    "--eye",
+    default="buchner",
+    show_default=True,
+    metavar="buchner|hex|FILE",
+    help="Drosophila's measured eye, a flat hexagon, or a CSV file of directions.",
+)
+@click.option("--radius", type=click.IntRange(min=2), help="Rings of lenses of a hexagon, 5 degrees apart.  [8]")
+@click.option("--side", type=click.Choice(["left", "right", "both"]), help="Which of the measured eyes.  [both]")
+@click.option(
+    "--scene", type=click.Choice(SCENES), help="What turns about the fly where there is no VIDEO.  [panorama]"
+)
+@click.option("--fov", type=float, metavar="DEG", help="Horizontal angle of view of the camera of VIDEO.  [90]")
+@click.option(
+    "--max-frames", type=click.IntRange(min=2), default=250, show_default=True, help="Frames to watch, at most."
+)
+@rate_option
+@click.option("--seconds", type=click.FloatRange(min=1), default=240, show_default=True, help="Of life, to learn from.")
+@click.option(
+    "--model", metavar="FILE", type=click.Path(path_type=Path), help="Circuit to take, or to keep if it is not there."
+)
+@click.option("--responses", type=click.Choice(["nc", "zarr"]), default="nc", show_default=True, help="Kind of file.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
+@out_option("flymotion-fly")
+def fly(out: Path, **given: Any) -> None:
+    """Train the circuit of a fly's T4 and T5 cells, and show it VIDEO or a scene.
+
+    It learns as the fly turns in panoramas of photographs. Writes into the folder OUT: inputs.png, the learned weights
+    beside the connectome's synapses; eye.png and leanings.png, the lattice, and the weights in each of its columns;
+    tuning.png, T4 and T5 beside recorded cells; fly.mp4 and fly.gif, light and motion on the unrolled eye; and
+    responses.nc or .zarr, the answers of all cells, which xarray opens. Lenses that see nothing of VIDEO are left out.
+    Ctrl-C ends it; what was finished is kept.
+    """
+    files = [*PICTURES, *FILMS, {"nc": "responses.nc", "zarr": "responses.zarr/"}[given["responses"]]]
+    sources = [given["video"], given["model"], *([given["eye"]] if given["eye"] not in EYES else [])]
+    kept: list[Path] = []
+    with one_line_errors(), plain_warnings(), results(out, files, sources=sources) as run:
+
+        def keep() -> None:
+            done = run.keep()
+            kept.extend(done)
+            say("\n".join(map(str, done)))
+
+        eye = _eye(given)
+        shown = _shown(given, eye)
+        circuit = _circuit(given, eye)
+        try:
+            _portray(circuit, run, keep)
+            _watch(circuit, shown, given, run, keep)
+        except KeyboardInterrupt as error:
+            if kept:
+                error.add_note(f"{len(kept)} of {len(files)} files were finished: {out}")
+            raise
+
+
+PICTURES = ("inputs.png", "eye.png", "leanings.png", "tuning.png")
+FILMS = ("fly.mp4", "fly.gif")
+
+
+def _eye(given: dict[str, Any]) -> Any:
+    from flymotion.world import Hexagon
+    from flymotion.world.compound_eyes import buchner, read_eye
+
+    name, radius, side = (given[key] for key in ("eye", "radius", "side"))
+    if radius is not None and name != "hex":
+        raise ValueError(f"--radius is that of a hexagon; expected --eye hex, not {name}")
+    if side is not None and name != "buchner":
+        raise ValueError(f"--side is that of the measured eyes; expected --eye buchner, not {name}")
+    if name == "hex":
+        return Hexagon(radius or 8)
+    return buchner(side or "both") if name == "buchner" else read_eye(name)
+
+
+def _spacing(eye: Any) -> float | None:
+    from flymotion.circuits.schooling import SPACING
+
+    return SPACING if eye.positions.shape[1] < 3 else None
+
+
+def _shown(given: dict[str, Any], eye: Any) -> Shown:
+    """Return what is to be watched, as far as it is known: a video is opened, and not read yet."""
+    from flymotion.flying import turning
+    from flymotion.video import Frame
+
+    if given["video"] is not None:
+        return _film(given, eye)
+    if given["fov"] is not None:
+        raise ValueError("--fov is that of a video's camera; expected a VIDEO, too")
+    name = given["scene"] or SCENES[0]
+    stimulus = turning(name, duration=given["max_frames"] * DT)
+    blocks = stimulus.stream(eye, DT, spacing=_spacing(eye), block=20)
+    lights = (light for block in blocks for light in block)
+    frames = (Frame(light, k * DT, k == 0) for k, light in enumerate(lights))
+    return Shown(name, frames, given["max_frames"], DT)
+
+
+def _film(given: dict[str, Any], eye: Any) -> Shown:
+    from flymotion.video import Camera, Frame, OntoEye, open_movie
+
+    if given["scene"] is not None:
+        raise ValueError(f"--scene {given['scene']} and a video; expected one of the two")
+    movie = open_movie(given["video"], rate=given["rate"], max_frames=given["max_frames"])
+    if movie.rate is None:
+        raise ValueError(f"{movie.name}: does not tell how many frames a second it has; expected --rate")
+    fov = 90.0 if given["fov"] is None else given["fov"]
+    onto = OntoEye(Camera(*movie.shape, fov=fov), eye, spacing=_spacing(eye))
+    if not onto.seen.any():
+        raise ValueError(f"{movie.name}: no lens sees {fov:g} degrees of it; expected a larger --fov")
+    white = movie.white or 1.0
+    frames = (Frame(onto(image[None])[0] / white, time, cut) for image, time, cut in movie.frames())
+    n = movie.n_frames_estimate
+    return Shown(Path(movie.name).name, frames, None if n is None else min(n, given["max_frames"]), 1 / movie.rate)
+
+
+def _circuit(given: dict[str, Any], eye: Any) -> Any:
+    """Return the circuit of a file, or else train one, and keep it there."""
+    from flymotion.flying.keeping import load_circuit, save_circuit
+
+    model = given["model"]
+    if model is not None and model.exists():
+        circuit = load_circuit(model)
+        if circuit.eye != eye:
+            raise ValueError(f"{model}: is of another eye than asked for; expected one trained for it, or a new file")
+        return circuit
+    if model is not None:
+        check(model, sources=[given["video"]])  # before minutes of work
+    circuit = _trained(given, eye)
+    if model is not None:
+        say(save_circuit(circuit, model))
+    return circuit
+
+
+def _trained(given: dict[str, Any], eye: Any) -> Any:
+    from flymotion.circuits.schooling import schooling
+    from flymotion.circuits.t4t5 import T4T5Circuit
+
+    n, seed = math.ceil(given["seconds"] / CLIP), given["seed"]
+    with progress_bar("learning") as progress:
+        clips = schooling(eye, n_clips=n, duration=given["seconds"] / n, dt=DT, random_state=seed)
+
+        def told() -> Iterator[np.ndarray]:
+            for k, clip in enumerate(clips):
+                progress(k, n)
+                yield clip
+
+        return T4T5Circuit(eye, dt=DT, random_state=seed).fit(told())
+
+
+def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
+    """Draw what was learned, and put each figure into its place as soon as it is there."""
+    from flymotion.flying import portraits
+    from flymotion.plots import draw_comparison
+    from flymotion.plots.canvas import save_figure
+
+    drawn: dict[str, Callable[[], Any]] = {
+        "inputs.png": lambda: portraits.draw_inputs(circuit),
+        "eye.png": lambda: portraits.draw_lattice(circuit.eye),
+        "leanings.png": lambda: portraits.draw_leanings(circuit),
+        "tuning.png": lambda: draw_comparison(portraits.beside_recordings(circuit)),
+    }
+    with progress_bar("drawing") as progress:
+        for k, (name, draw) in enumerate(drawn.items()):
+            progress(k, len(drawn), name)
+            save_figure(draw(), run.aside / name)
+            keep()
+
+
+def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> None:
+    from flymotion.flying import Film, labelled, watch, write_film, write_labelled
+
+    begun = time.perf_counter()
+    with progress_bar("watching") as progress:
+        watched = watch(circuit, shown.frames, dt=shown.dt, progress=lambda n: progress(n, shown.n_frames))
+    n, seeing = len(watched.times), np.isfinite(watched.light).any(axis=0)
+    rate = n / (time.perf_counter() - begun)
+    say(f"{shown.name}: {n} frames, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
+    name = shown.name.encode("utf-8", "backslashreplace").decode()  # that of a file may be no text
+    made = ", ".join(f"{key} {value}" for key, value in circuit.get_params().items() if key != "eye")
+    about = {"shown": name, "dt": shown.dt, "circuit": made, "frames_learned_from": circuit.n_frames_seen_}
+    found = labelled(watched, spacing=_spacing(circuit.eye), attrs=about)
+    write_labelled(found, run.aside / f"responses.{given['responses']}")
+    keep()
+    film = Film(watched, name)
+    with progress_bar("filming") as progress:
+        write_film(film, *(run.aside / name for name in FILMS), progress=lambda n: progress(n, len(film)))
+    keep()

@@ -1,0 +1,60 @@
+"""What a fly is shown: a few worlds that turn about it. Luminance is in units of white, 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+
+from flymotion.circuits.schooling import folded_panorama, photographs
+from flymotion.stimuli import Stimulus, rotating_panorama
+from flymotion.world.scenes import SphericalNoise, SphericalScene, panorama
+
+__all__ = ["SHOWN", "half_bright", "noisy", "photographed", "turning"]
+
+SPEED = 60.0
+"""Of what turns about a watching fly [deg/s]."""
+
+ROWS = 96
+"""Of a world that is drawn, one in 1.9 degrees: what is finer no lens of a fly sees."""
+
+
+@cache
+def photographed(which: int) -> SphericalScene:
+    """Return a panorama of one of the photographs that scikit-learn ships, china.jpg and flower.jpg."""
+    return folded_panorama(photographs()[which])
+
+
+def half_bright() -> SphericalScene:
+    """Return a world whose left half is bright and whose right half is dark, with an edge ahead and one behind."""
+    return panorama(np.repeat([[0.8, 0.2]], ROWS, axis=1).repeat(ROWS, axis=0))
+
+
+def noisy() -> SphericalScene:
+    """Return smooth noise about grey, always the same."""
+    a = 0.15 * SphericalNoise(10.0, random_state=0).coefficients
+    a[0, 0] = 0.5 * np.sqrt(4 * np.pi)
+    return SphericalScene(a)
+
+
+SHOWN: dict[str, Callable[[], SphericalScene]] = {
+    "panorama": partial(photographed, 0),
+    "flower": partial(photographed, 1),
+    "edge": half_bright,
+    "noise": noisy,
+}
+"""Worlds that turn about a watching fly, by the names that commands know them by."""
+
+
+def turning(name: str, *, duration: float) -> Stimulus:
+    """Return one of :data:`SHOWN`, turning to the right about the vertical, for ``duration`` [s].
+
+    Raises
+    ------
+    ValueError
+        An unknown name.
+    """
+    if name not in SHOWN:
+        raise ValueError(f"there is no scene {name!r}; expected one of {', '.join(SHOWN)}")
+    return rotating_panorama(scene=SHOWN[name](), speed=SPEED, heading=0.0, duration=duration)
