@@ -72,7 +72,7 @@ from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
-from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
+from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, TwoChannels, render, unit_vector
 from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
@@ -334,6 +334,8 @@ CALLS = {
     "Lattice.neighbours": (lambda: lattice_of(Hexagon(2)).neighbours, {"n_pixels": 19}),
     "Lattice.bearings": (lambda: lattice_of(Hexagon(2)).bearings, {"n_pixels": 19}),
     "Lattice.spacings": (lambda: lattice_of(Hexagon(2)).spacings, {"n_pixels": 19}),
+    "TwoChannels.positions": (lambda: TwoChannels(Line(3)).positions, {"n_pixels": 6, "ndim": 1}),
+    "TwoChannels.neighbours": (lambda: TwoChannels(Line(3)).neighbours, {"n_links": 4}),
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),

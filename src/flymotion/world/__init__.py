@@ -1,5 +1,6 @@
 """The world and who looks at it: eyes, scenes, motions, and the one renderer."""
 
+from flymotion.world.channels import TwoChannels
 from flymotion.world.conventions import as_generator, unit_vector
 from flymotion.world.eyes import FLY_SIGMA, Eye, Grid, Hexagon, Line, Sphere, acceptance_sigma, as_eye
 from flymotion.world.motions import Mixture, Motion, Rotation, SelfTranslation, Shear, Translation, Turn, Zoom
@@ -19,6 +20,7 @@ __all__ = [
     "Sphere",
     "Translation",
     "Turn",
+    "TwoChannels",
     "Zoom",
     "acceptance_sigma",
     "as_eye",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from flymotion.models.packing import Given
+from flymotion.world.channels import TwoChannels
 from flymotion.world.eyes import Eye, Grid, Hexagon, Line, Sphere
 
 __all__ = ["EYES", "unpack_eye"]
 
-EYES: dict[str, Any] = {"Line": Line, "Grid": Grid, "Hexagon": Hexagon, "Sphere": Sphere}
+EYES: dict[str, Any] = {"Line": Line, "Grid": Grid, "Hexagon": Hexagon, "Sphere": Sphere, "TwoChannels": TwoChannels}
 """Kinds of eyes, by the names that they are kept under."""
 
 
