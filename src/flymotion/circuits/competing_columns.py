@@ -1,0 +1,95 @@
+r"""Networks of all columns at once: four cells a column that learn from their own outputs and inhibit one another.
+
+Each column is a small network for nonnegative similarity matching (NSM), on the sums S and R of its own outputs and
+what it sees, as in :mod:`flymotion.similarity.state`:
+
+======================================  ==========================================
+``chi = dx_c x``, (n_offsets,)          the change at the centre times intensities
+``W = S / diag(R)``                     feedforward synapses, Eq. 16
+``M = R / diag(R)``, off the diagonal   lateral inhibition, Eq. 17
+``theta = max(W chi - M theta, 0)``     outputs, Eq. 15
+======================================  ==========================================
+
+Columns are along the last axis of every array.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["Columns"]
+
+SWEEPS = 8
+"""Over the cells of a column, one at a time, at most."""
+
+SETTLED = 1e-4
+"""Change of any output, relative to the largest, at which all have settled."""
+
+
+class Columns:
+    """The state of the networks of all columns.
+
+    Parameters
+    ----------
+    S : ndarray, shape (n_cells, n_offsets, n_columns)
+        Correlations of outputs with what is seen.
+    R : ndarray, shape (n_cells, n_cells, n_columns)
+        Correlations of outputs.
+    """
+
+    def __init__(self, S: np.ndarray, R: np.ndarray) -> None:
+        self.S, self.R = S, R
+
+    @classmethod
+    def of_weights(cls, W: np.ndarray, strength: float) -> Columns:
+        """Return networks that begin with weights, shape (n_cells, n_offsets, n_columns), as if learned so long."""
+        R = np.repeat(np.eye(len(W))[:, :, None] * strength, W.shape[2], axis=2)
+        return cls(W * strength, R)
+
+    @property
+    def W(self) -> np.ndarray:
+        """Feedforward synapses, shape (n_cells, n_offsets, n_columns)."""
+        return self.S / self._diagonal[:, None]  # Eq. 16
+
+    @property
+    def M(self) -> np.ndarray:
+        """Lateral synapses, shape (n_cells, n_cells, n_columns), with a zero diagonal."""
+        return self.R / self._diagonal[:, None] * (1 - np.eye(len(self.R)))[:, :, None]  # Eq. 17
+
+    @property
+    def _diagonal(self) -> np.ndarray:
+        return np.einsum("aan->an", self.R)
+
+    def respond(self, drive: np.ndarray, M: np.ndarray) -> np.ndarray:
+        """Return outputs to ``W chi``, shape (n_cells, ..., n_columns), which inhibit one another by M.
+
+        One cell at a time, which converges where all at once would flip for ever.
+        """
+        M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
+        theta = np.maximum(drive, 0)
+        tolerance = SETTLED * theta.max(initial=0.0)
+        for _ in range(SWEEPS):
+            moved = 0.0
+            for a in range(len(theta)):
+                now = np.maximum(drive[a] - (M[a] * theta).sum(axis=0), 0)  # Eq. 15
+                moved = max(moved, float(np.abs(now - theta[a]).max(initial=0.0)))
+                theta[a] = now
+            if moved <= tolerance:
+                break
+        return theta
+
+    def learn(self, chi: np.ndarray, forgetting: float, pool: np.ndarray | None = None) -> None:
+        """Learn from one frame of ``chi``, shape (n_offsets, n_columns).
+
+        ``pool``, shape (n_columns, n_pooled), has whose drives go into each column's outputs; by default its own.
+        """
+        drive = (self.S * chi).sum(axis=1) / self._diagonal
+        if pool is not None:
+            drive = np.where(pool >= 0, drive[:, pool], 0.0).sum(axis=2)
+        theta = self.respond(drive, self.M)
+        if forgetting < 1:
+            answered = np.where(theta.any(axis=0), forgetting, 1.0)
+            self.S *= answered
+            self.R *= answered
+        self.S += theta[:, None] * chi  # Eqs. 16 to 18, times That
+        self.R += theta[:, None] * theta

@@ -1,0 +1,67 @@
+"""The lobula plate: what T4 and T5 say of each direction together, and the difference of opposite ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.frames import unmasked
+
+__all__ = ["LobulaPlate", "lobula_plate"]
+
+
+class LobulaPlate(NamedTuple):
+    """Sums of responses; every field has the axes of the responses before their columns.
+
+    Attributes
+    ----------
+    layers : ndarray, shape (..., 4)
+        T4 and T5 of all columns together, for subtypes a to d: layers 1 to 4.
+    opponent : ndarray, shape (..., 2)
+        Layer 2 less layer 1, back to front, and layer 3 less layer 4, upwards.
+    local : ndarray, shape (..., n_columns, 2)
+        The same of each column: its motion vector. On a flat eye and in the left one b prefers motion to the right.
+    """
+
+    layers: np.ndarray
+    opponent: np.ndarray
+    local: np.ndarray
+
+
+def lobula_plate(responses: Any) -> LobulaPlate:
+    """Sum responses by direction, and subtract those to opposite ones.
+
+    Columns that saw nothing (NaN) are left out of sums; their own motion is NaN.
+
+    Parameters
+    ----------
+    responses : array-like, shape (..., n_columns, 8)
+        Of T4a-d and T5a-d.
+
+    Returns
+    -------
+    LobulaPlate
+        Sums, opponents, and local motion.
+
+    Raises
+    ------
+    ValueError
+        Responses of another shape.
+
+    Examples
+    --------
+    >>> found = lobula_plate([[0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0]])
+    >>> found.layers.tolist(), found.opponent.tolist()
+    ([0.0, 3.0, 0.0, 1.0], [3.0, -1.0])
+    """
+    responses = unmasked(responses, "responses", float)
+    if responses.ndim < 2 or responses.shape[-1] != 8:
+        raise ValueError(f"responses have shape {responses.shape}; expected (..., n_columns, 8), T4a-d and T5a-d")
+    both = responses[..., :4] + responses[..., 4:]
+    layers = np.nansum(both, axis=-2)
+    return LobulaPlate(layers, _opponent(layers), _opponent(both))
+
+
+def _opponent(layers: np.ndarray) -> np.ndarray:
+    return np.stack([layers[..., 1] - layers[..., 0], layers[..., 2] - layers[..., 3]], axis=-1)
