@@ -67,12 +67,13 @@ from flymotion.stimuli.paths import across
 from flymotion.tuning.circle import around, read_at, round_the_circle
 from flymotion.tuning.early import seen, seen_once
 from flymotion.tuning.phases import rendered
-from flymotion.video import read_movie
+from flymotion.video import Camera, OntoEye, read_movie
 from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, TwoChannels, render, unit_vector
+from flymotion.world.globe import on_the_globe, seen_from
 from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
@@ -270,6 +271,14 @@ def filters():
 
 
 @cache
+def camera():
+    return Camera(6, 8, fov=40.0)
+
+
+def onto_eye():
+    return OntoEye(camera(), Hexagon(1), spacing=5.0)
+
+
 def moments():
     matrices = np.random.default_rng(0).standard_normal((3, 30, 9))
     C, D, G = (m.T @ m for m in matrices)
@@ -336,6 +345,12 @@ CALLS = {
     "Lattice.spacings": (lambda: lattice_of(Hexagon(2)).spacings, {"n_pixels": 19}),
     "TwoChannels.positions": (lambda: TwoChannels(Line(3)).positions, {"n_pixels": 6, "ndim": 1}),
     "TwoChannels.neighbours": (lambda: TwoChannels(Line(3)).neighbours, {"n_links": 4}),
+    "on_the_globe": (lambda: on_the_globe(np.zeros((4, 2))), {"...": (4,)}),
+    "seen_from": (lambda: seen_from(Hexagon(1), 5.0), {"n_pixels": 7}),
+    "Camera.directions": (lambda: camera().directions(), {"height": 6, "width": 8}),
+    "Camera.pixels": (lambda: camera().pixels(np.eye(3)), {"...": (3,)}),
+    "Camera.solid_angles": (lambda: camera().solid_angles(np.eye(3)), {"...": (3,)}),
+    "OntoEye.__call__": (lambda: onto_eye()(np.zeros((2, 6, 8))), {"n_frames": 2, "n_pixels": 7}),
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),
@@ -706,6 +721,7 @@ ATTRIBUTES = {
     "OperatorReconstruction": (reconstructing, {"K": 2, "n_init": 3, **PAIRED}),
     "SlowFeatures": (slow, {"K": 2, "d": 8}),
     "RateNetwork": (lambda: RateNetwork(np.zeros((2, 4, 3))), {"K": 2, "n_u": 4, "n_v": 3}),
+    "OntoEye": (onto_eye, {"n_pixels": 7, "n_blocks": 6 * 8}),
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),

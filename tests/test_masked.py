@@ -25,6 +25,7 @@ from flymotion.tuning import direction_selectivity, experiment, half_width, peak
 from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.recordings import compare, published
 from flymotion.world.eyes import Grid, Line, Sphere
+from flymotion.world.globe import on_the_globe
 from flymotion.world.lattices import Lattice, as_seen
 from flymotion.world.motions import Motion, SelfTranslation, Translation, Turn
 from flymotion.world.rendering import render, stepped_pairs
@@ -107,6 +108,7 @@ ENTRIES = {
     "Population.direction_accuracy": (POPULATION.direction_accuracy, {"A": A}),
     "SelfTranslation": (SelfTranslation, {"max_step": 0.1, "axes": np.eye(3)}),
     "Sphere": (Sphere, {"directions": np.eye(3)}),
+    "on_the_globe": (on_the_globe, {"angles": np.eye(2)}),
     "as_seen": (as_seen, {"directions": np.eye(3)}),
     "Lattice": (Lattice, {"axial": np.array([[0, 0], [1, 0]]), "places": np.eye(2), "half": np.array([0, 0])}),
     "Lattice.at": (Lattice(np.array([[0, 0], [1, 0]]), np.eye(2)).at, {"offsets": np.array([[1, 0]])}),

@@ -16,7 +16,7 @@ from flymotion.world.eyes import Sphere
 from flymotion.world.motions import SelfTranslation, Turn
 from flymotion.world.rendering import render, sample_pairs, stepped_pairs
 from flymotion.world.scenes import SphericalNoise, SphericalScene, panorama, spherical_covariance
-from flymotion.world.scenes.sphere import _legendre
+from flymotion.world.scenes.harmonics import legendre
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_scene_is_the_sum_of_its_harmonics(make_scene, make_directions):
 @pytest.mark.parametrize("degree", [20, 220, 1500])
 def test_legendre_functions_are_normalised_near_the_poles_too(degree):
     """The addition theorem: over the orders of a degree, squares add up to (2 l + 1) / 4 pi."""
-    *_, P = _legendre(np.array([0.0, 1e-3, 0.02, 0.4, math.asin(1 / math.e), 1.6, 3.1]), degree)
+    *_, P = legendre(np.array([0.0, 1e-3, 0.02, 0.4, math.asin(1 / math.e), 1.6, 3.1]), degree)
     assert_allclose(P[0] ** 2 + 2 * (P[1:] ** 2).sum(axis=0), (2 * degree + 1) / (4 * math.pi), rtol=1e-10)
 
 

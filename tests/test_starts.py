@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from flymotion.circuits import SUBTYPES
 from flymotion.claims import starts
 from flymotion.claims.running import run
-from flymotion.claims.starts.fly_inputs import CELLS, PREFERRED, centroid, order, sided, wired
+from flymotion.claims.starts.fly_inputs import PREFERRED, centroid, order, sided, wired
 from flymotion.claims.starts.raising import PRUNING, counted, pruned, raised, raised_literally, read, scaled
 from flymotion.similarity.dendrites import oriented_dendrites
 from flymotion.similarity.features import OuterProducts
@@ -139,7 +140,7 @@ def test_counts_have_wilsons_interval(successes, told):
 # -- T4's and T5's inputs --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", SUBTYPES)
 def test_inputs_sit_where_a_start_would_have_them(cell):
     assert sided(cell) and order(cell)
     assert abs(centroid(cell)) < 0.2  # all of them, without signs, are about the column

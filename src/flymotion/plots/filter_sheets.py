@@ -29,6 +29,7 @@ from flymotion.plots.canvas import (
     symmetric_limit,
     typical_speed,
 )
+from flymotion.plots.hexagons import draw_hexagons, outline_hexagons, show_bare
 from flymotion.plots.maps import draw_map, on_map, pointing_on_map
 from flymotion.world.channels import TwoChannels
 from flymotion.world.eyes import Eye, Hexagon
@@ -44,9 +45,6 @@ LARGEST_ARRAY = 37
 
 MOST_ARROWS = 400
 """Pixels of a hexagon from which on only every second one along each axis has its arrow drawn."""
-
-_ANGLES = np.radians(np.arange(0, 360, 60))
-_CORNERS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1) / math.sqrt(3)  # of a pixel, neighbours straight above
 
 
 def draw_filters(
@@ -222,39 +220,12 @@ def _array_of_hexagons(generators: Generators, labels: Sequence[str]) -> Figure:
     figure, panels = new_panels(len(labels), _near_square(len(labels)), (4.0, 4.2))
     limit = symmetric_limit(generators.operators)
     for axes, operator, label in zip(panels, generators.operators, labels, strict=True):
-        image = _hexagons(axes, tiles.reshape(-1, 2), operator.ravel(), limit, margin=2.0)
-        _outline(axes, tiles[np.diag_indices(len(positions))])
+        image = draw_hexagons(axes, tiles.reshape(-1, 2), operator.ravel(), limit, margin=2.0)
+        outline_hexagons(axes, tiles[np.diag_indices(len(positions))])
         axes.set_title(label, fontsize=10)
     figure.supxlabel("images: the change at a pixel, in its place (outlined); inside: the intensities", fontsize=8)
     add_colour_bar(figure, image, "weight")
     return figure
-
-
-def _hexagons(axes: Axes, centres: np.ndarray, weights: np.ndarray, limit: float, margin: float = 1.0) -> Any:
-    """Draw weights as hexagons that touch where centres are one apart, y down."""
-    from matplotlib.collections import PolyCollection
-
-    style: dict[str, Any] = {"cmap": signed_colours(), "edgecolors": "0.85", "linewidths": 0.3}
-    hexagons = PolyCollection(list(centres[:, None] + _CORNERS), array=weights, **style)
-    hexagons.set_clim(-limit, limit)
-    axes.add_collection(hexagons)
-    _bare(axes, centres, margin)
-    return hexagons
-
-
-def _outline(axes: Axes, centres: np.ndarray) -> None:
-    from matplotlib.collections import PolyCollection
-
-    axes.add_collection(
-        PolyCollection(list(centres[:, None] + _CORNERS), facecolors="none", edgecolors="black", linewidths=0.7)
-    )
-
-
-def _bare(axes: Axes, positions: np.ndarray, margin: float) -> None:
-    """Show positions with a margin about them, y down, to scale and without a frame."""
-    (left, top), (right, bottom) = positions.min(axis=0) - margin, positions.max(axis=0) + margin
-    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
-    axes.set_axis_off()
 
 
 # -- flow --------------------------------------------------------------------------------------------------------
@@ -269,10 +240,10 @@ def _means_and_flow(generators: Generators, labels: Sequence[str]) -> Figure:
     shown, every = _with_arrows(generators.eye)
     figure, pairs = _pairs_of_panels(len(labels))
     for (above, below), mean, velocities, label in zip(pairs, means, flow, labels, strict=True):
-        image = _hexagons(above, offsets, mean, limit)
-        _outline(above, np.zeros((1, 2)))
+        image = draw_hexagons(above, offsets, mean, limit)
+        outline_hexagons(above, np.zeros((1, 2)))
         draw_flow(below, positions[shown], 0.9 * every / speed * velocities[shown], length=every)
-        _bare(below, positions, 1.5)
+        show_bare(below, positions, 1.5)
         above.set_title(label, fontsize=10)
     which = "each" if every == 1 else "every second"
     caption = "above: mean weights about the pixel of the change (outlined)\n"

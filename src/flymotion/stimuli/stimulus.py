@@ -17,6 +17,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.world.conventions import finite, not_below_0, positive, unit_vector
 from flymotion.world.eyes import Eye, as_eye
+from flymotion.world.globe import on_the_globe
 from flymotion.world.rendering import render
 from flymotion.world.scenes import Scene
 
@@ -218,15 +219,9 @@ class _InDegrees:
         positive(spacing=spacing)
         self.sigma = eye.sigma * spacing
         flat = np.pad(positions * spacing, ((0, 0), (0, 2 - positions.shape[1])))
-        self.positions = flat if ndim < 3 else _globe(np.radians(flat))
+        self.positions = flat if ndim < 3 else on_the_globe(flat)
 
     @property
     def neighbours(self) -> Any:
         """Not needed by the renderer."""
         raise NotImplementedError
-
-
-def _globe(angles: np.ndarray) -> np.ndarray:
-    """Return unit vectors (x forward, y left, z up) at angles to the right and down."""
-    right, down = angles.T
-    return np.stack([np.cos(down) * np.cos(right), -np.cos(down) * np.sin(right), -np.sin(down)], axis=1)

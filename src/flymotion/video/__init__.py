@@ -17,11 +17,15 @@ times the median of the last ones is a cut, unless it is like the one before.
 Times are in seconds: since the beginning of a video file, as a player shows it, or the first frame of a live source; of
 animated images, as the durations of their pages tell; of other images and arrays, and of videos without time stamps,
 the number of the frame over the rate, or NaN where no rate is known. They never go back.
+
+A :class:`Camera` says which direction each pixel looks in, and :class:`OntoEye` what an eye receives of its frames.
 """
 
 from flymotion.video.movie import Batch, Frame, Movie
+from flymotion.video.onto_eyes import OntoEye
 from flymotion.video.opening import open_movie, read_movie
+from flymotion.video.pinhole import Camera
 from flymotion.video.reader import VideoError
 from flymotion.video.selection import Selection
 
-__all__ = ["Batch", "Frame", "Movie", "Selection", "VideoError", "open_movie", "read_movie"]
+__all__ = ["Batch", "Camera", "Frame", "Movie", "OntoEye", "Selection", "VideoError", "open_movie", "read_movie"]

@@ -66,15 +66,16 @@ def render(scene: Scene, eye: Eye, poses: Any) -> np.ndarray:
         raise ValueError(f"pose {np.argwhere(~np.isfinite(poses))[0, 0]} is not finite")
     turned, places = _turns_and_places(poses)
     points = eye.positions if turned is None else eye.positions @ turned.swapaxes(1, 2)
-    sigma = eye.sigma if turned is None else _acceptance(turned, eye.sigma)
+    stretched = None if turned is None else _stretched(turned)
+    if ndim == 3 and stretched is not None:
+        raise ValueError("poses stretch a spherical eye; expected rotations")
     if ndim < 3:
         points = places[:, None] + points
-    elif not np.ndim(sigma) == 0:
-        raise ValueError("poses stretch a spherical eye; expected rotations")
     elif places.any():
         points = cast(SphericalScene, scene).toward(
             places[:, None], np.broadcast_to(points, (len(poses), *points.shape[-2:]))
         )
+    sigma = eye.sigma if stretched is None else eye.sigma**2 * stretched
     return scene.sample(points, sigma).reshape(len(poses), *eye.shape)
 
 
@@ -87,12 +88,10 @@ def _turns_and_places(poses: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]
     return (None, places) if ndim < 3 and (turned == np.eye(ndim)).all() else (turned, places)
 
 
-def _acceptance(turned: np.ndarray, sigma: float) -> Any:
-    """Return the acceptance functions' covariances in the scene, or sigma where all are still round."""
+def _stretched(turned: np.ndarray) -> np.ndarray | None:
+    """Return what acceptance functions of width 1 are in the scene, their covariances; None where all are round."""
     covariances = turned @ turned.swapaxes(1, 2)
-    if np.abs(covariances - np.eye(turned.shape[1])).max(initial=0.0) < 1e-9:
-        return sigma
-    return sigma**2 * covariances
+    return None if np.abs(covariances - np.eye(turned.shape[1])).max(initial=0.0) < 1e-9 else covariances
 
 
 def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_state: Any = None) -> FramePairs:

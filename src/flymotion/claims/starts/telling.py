@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.circuits import SUBTYPES
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found
 from flymotion.claims.starts.flat_eyes import CROWD, PLANES
 from flymotion.claims.starts.flat_eyes import N_PAIRS as N_PLANE
-from flymotion.claims.starts.fly_inputs import CELLS, centroid, order, sided
+from flymotion.claims.starts.fly_inputs import centroid, order, sided
 from flymotion.claims.starts.lines import FACTORS, N_PAIRS, RATIOS, SIDED, N
 from flymotion.claims.starts.raising import LIKE, SCATTER, counted
 from flymotion.claims.worlds import WORLDS
@@ -192,9 +193,9 @@ def _check_cells(found: Found) -> Iterator[Claim]:
     note = f"all units of a seed; negative weights reverse it: toward {_counts(toward)}"
     yield _share("C37.away", title, {name: np.all(units, axis=1) for name, units in away.items()}, note)
     for kind, tips in (("T4", "Mi9"), ("T5", "Tm9")):
-        cells = [cell for cell in CELLS if cell.startswith(kind)]
+        cells = [cell for cell in SUBTYPES if cell.startswith(kind)]
         title = f"subtypes of {kind}, of four, whose inputs beside the centre have the signs and sides of such a start"
-        places = ", ".join(f"{cell} {tips} {CELLS[cell][tips][0]:.2f}" for cell in cells)
+        places = ", ".join(f"{cell} {tips} {centroid(cell, tips):.2f}" for cell in cells)
         note = (
             f"in columns along the preferred direction: {places}; from tips over the centre to the other side in "
             f"{sum(map(order, cells))} of 4, one pattern of p = 1/6"
@@ -204,9 +205,9 @@ def _check_cells(found: Found) -> Iterator[Claim]:
         "largest distance of the centroid of all inputs of a T4 or T5 from its column, along the preferred direction"
     )
     note = "synapses alone, without their signs, reach to no side: " + ", ".join(
-        f"{cell} {centroid(cell):.2f}" for cell in CELLS
+        f"{cell} {centroid(cell):.2f}" for cell in SUBTYPES
     )
-    yield report("C37.reach", title, max(abs(centroid(cell)) for cell in CELLS), unit="columns", note=note)
+    yield report("C37.reach", title, max(abs(centroid(cell)) for cell in SUBTYPES), unit="columns", note=note)
 
 
 def _check_wiring(found: Found) -> Iterator[Claim]:

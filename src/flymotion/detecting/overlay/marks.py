@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-__all__ = ["add_inset", "add_name", "add_wheel", "grey", "paint_arrows", "tinted"]
+__all__ = ["add_inset", "add_name", "add_wheel", "font", "grey", "paint_arrows", "tinted"]
 
 DIMMED = 0.65
 """Brightness of a frame below what is drawn."""
@@ -98,11 +98,11 @@ def add_name(image: Image, angle: float) -> None:
 
     size, draw = _font_size(2 * image.height), Draw(image, "RGBA")
     text = f"{round(angle) % 360}°"
-    draw.rectangle([0, 0, 2.4 * size + draw.textlength(text, _font(size)), 1.7 * size], fill=SHADE)
+    draw.rectangle([0, 0, 2.4 * size + draw.textlength(text, font(size)), 1.7 * size], fill=SHADE)
     way = np.array([math.cos(math.radians(angle)), -math.sin(math.radians(angle))])
     middle = np.array([1.0, 0.85]) * size
     paint_arrows(draw, (middle - 0.6 * size * way)[None], 1.2 * size * way[None], 1.3 * size)
-    draw.text((2 * size, 0.85 * size), text, (255, 255, 255), _font(size), anchor="lm")
+    draw.text((2 * size, 0.85 * size), text, (255, 255, 255), font(size), anchor="lm")
 
 
 def add_wheel(image: Image, speed: float, length: float) -> None:
@@ -118,11 +118,11 @@ def add_wheel(image: Image, speed: float, length: float) -> None:
     image.paste(wheel, (left, margin), wheel)
     if speed:
         text, y = f"{speed:g} px", margin + diameter + size
-        wide = draw.textlength(text, _font(size)) + length + size
+        wide = draw.textlength(text, font(size)) + length + size
         draw.rectangle([image.width - margin - wide, y - 0.8 * size, image.width - margin, y + 0.8 * size], fill=SHADE)
         at = np.array([[image.width - margin - wide + 0.3 * size, y]])
         paint_arrows(draw, at, np.array([[length, 0.0]]), length)
-        draw.text((image.width - margin - 0.2 * size, y), text, (255, 255, 255), _font(size), anchor="rm")
+        draw.text((image.width - margin - 0.2 * size, y), text, (255, 255, 255), font(size), anchor="rm")
 
 
 def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
@@ -132,7 +132,7 @@ def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
     size, draw = _font_size(image.height), Draw(image, "RGBA")
     lines = _lines(motion)
     radius, line = 1.5 * size, 1.35 * size
-    wide = 2.5 * radius + max(draw.textlength(text, _font(size)) for text in lines) + size
+    wide = 2.5 * radius + max(draw.textlength(text, font(size)) for text in lines) + size
     top = image.height - line * len(lines) - 0.6 * size
     draw.rectangle([0, top, wide, image.height], fill=SHADE)
     middle = np.array([0.4 * size + radius, (top + image.height) / 2])
@@ -143,7 +143,7 @@ def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
         paint_arrows(draw, middle[None], arrow[None], 0.8 * radius)
     for k, text in enumerate(lines):
         at = (2.5 * radius + 0.4 * size, top + 0.3 * size + (k + 0.5) * line)
-        draw.text(at, text, (255, 255, 255), _font(size), anchor="lm")
+        draw.text(at, text, (255, 255, 255), font(size), anchor="lm")
 
 
 def _lines(motion: GlobalMotion | None) -> list[str]:
@@ -158,7 +158,8 @@ def _font_size(height: int) -> int:
 
 
 @cache
-def _font(size: int) -> Any:
+def font(size: int) -> Any:
+    """Return the font of all text, of a size [pixels]."""
     import matplotlib
     from PIL import ImageFont
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class FourierScene:
         check_seen(points, sigma)
         if np.ndim(sigma) == 0:
             modes = self._seen_through(float(sigma))
-            return self._plan(points, modes.shape).execute(modes).real.reshape(points.shape[:-1])
+            return next(self.views(points, [modes]))
         covariances = as_covariances(sigma, points)
         values = np.empty(points.shape[:-1])
         for frames, distinct in _alike(covariances):
@@ -101,14 +102,18 @@ class FourierScene:
                 values[half] = self._blend(points[half], covariances[half]).reshape(len(half), -1)
             return values.reshape(points.shape[:-1])
         skeleton, coefficients = found
-        plan = self._plan(points, modes.shape)
-        for k in range(0, len(skeleton), 2):  # two real views are one complex transform
-            pair = zip((1, 1j), skeleton[k : k + 2], strict=False)
-            damping = sum(factor * np.exp(_quadratic(extra[frame], omega) / -2) for factor, frame in pair)
-            seen = plan.execute(modes * damping).reshape(values.shape)
-            for view, c in zip((seen.real, seen.imag), coefficients[:, k : k + 2].T, strict=False):
-                values += c[:, None] * view
+        damped = (modes * np.exp(_quadratic(extra[frame], omega) / -2) for frame in skeleton)
+        for view, c in zip(self.views(points, damped), coefficients.T, strict=True):
+            values += c[:, None] * view.reshape(values.shape)
         return values.reshape(points.shape[:-1])
+
+    def views(self, points: np.ndarray, modes: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        """Sum other modes of this period at points, shape (..., ndim): the intensities, shape (...), of each scene."""
+        left, plan = iter(modes), None
+        while pair := list(islice(left, 2)):  # two real views are one complex transform
+            plan = plan or self._plan(points, pair[0].shape)
+            seen = plan.execute(pair[0] if len(pair) == 1 else pair[0] + 1j * pair[1]).reshape(points.shape[:-1])
+            yield from (seen.real, seen.imag)[: len(pair)]
 
     def _plan(self, points: np.ndarray, shape: tuple[int, ...]) -> Any:
         """Plan transforms of modes of a shape to the points."""

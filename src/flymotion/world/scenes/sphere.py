@@ -21,31 +21,30 @@ pole into :math:`(-1)^m F_m`, a trigonometric polynomial of degree L. Nothing is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import legval
-from scipy.fft import dct
 
 from flymotion.brevity import in_brief
 from flymotion.frames import not_masked, unmasked
 from flymotion.world.conventions import HUGE, as_generator, not_below_0, positive
 from flymotion.world.scenes.fourier import FourierScene
+from flymotion.world.scenes.harmonics import HIGHEST, colatitudes, damping, fejer, legendre, series_in_colatitude
+from flymotion.world.scenes.lens_widths import Widths, shared_widths
 from flymotion.world.scenes.scene import as_luminance, check_seen
 
 __all__ = ["SphericalNoise", "SphericalScene", "panorama", "spherical_covariance"]
-
-_HIGHEST = 1500  # degree; from 1900 Legendre functions underflow on their way to values that matter
 
 
 @dataclass(frozen=True, eq=False)
 class SphericalScene:
     """A scene all round, held as its spherical harmonic coefficients, on a surface about the origin.
 
-    The acceptance functions of an eye away from the origin are moved to where its pixels look, not stretched: one width
-    in degrees, as seen from the origin, for all.
+    The acceptance functions of an eye away from the origin are moved to where its pixels look, not stretched: their
+    widths are in degrees as seen from the origin.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class SphericalScene:
 
     coefficients: np.ndarray
     depth: float | Callable[[np.ndarray], np.ndarray] = math.inf
-    _seen: dict[float, FourierScene] = field(default_factory=dict, init=False, repr=False)
+    _seen: dict[bytes, list[tuple[Widths, np.ndarray]]] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = in_brief
 
@@ -81,31 +80,46 @@ class SphericalScene:
             positive(depth=self.depth)
 
     def sample(self, points: np.ndarray, sigma: float | np.ndarray) -> np.ndarray:
-        """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...)."""
-        check_seen(points, sigma)
-        if np.ndim(sigma) > 0:
-            raise ValueError("elliptic optics on the sphere; expected round ones, of one width [deg]")
-        width = float(sigma)
-        seen = self._seen.get(width)
-        if seen is None:
-            seen = self._through(width)
-            self._seen.clear()
-            self._seen[width] = seen
-        x, y, z = np.moveaxis(np.asarray(points, dtype=float), -1, 0)
-        angles = np.stack([np.arctan2(y, x), np.arctan2(np.hypot(x, y), z)], axis=-1)
-        return seen.sample(angles, 0.0)
+        """Intensity in directions, shape (..., 3), of any length, through optics of width sigma [deg]; shape (...).
 
-    def _through(self, sigma: float) -> FourierScene:
-        """Return the scene through optics as a Fourier series in (azimuth, colatitude)."""
-        damping = _damping(len(self.coefficients) - 1, math.radians(sigma) ** 2 / 2)
-        damped = (self.coefficients * damping[:, None])[damping > 1e-16]
-        n = len(damped)
-        F = np.zeros((n, n), dtype=complex)
-        for degree, P in enumerate(_legendre(_colatitudes(n), n - 1)):
-            F[: degree + 1] += damped[degree, : degree + 1, None] * P
-        half = _series_in_colatitude(F)
-        modes = np.concatenate([half[:0:-1, ::-1].conj(), half]).T
-        return FourierScene(modes, (2 * math.pi,) * 2, np.tile([0.0, 2 * math.pi], (2, 1)))
+        Where each lens has a width of its own, sigma has the shape of the last axis of the intensities.
+        """
+        check_seen(points, sigma)
+        points, widths = np.asarray(points, dtype=float), np.asarray(sigma, dtype=float)
+        if widths.ndim > 1 or (widths.ndim == 1 and widths.shape != points.shape[-2:-1]):
+            raise ValueError(
+                f"sigma has shape {widths.shape}, as of elliptic optics; on the sphere expected round ones, of one "
+                f"width [deg], or one for each of the last axis of points of shape {points.shape[:-1]}"
+            )
+        if (key := widths.tobytes()) not in self._seen:
+            shared = shared_widths(np.atleast_1d(widths))
+            views = [self._through(each.nodes) for each in shared]
+            self._seen.clear()
+            self._seen[key] = list(zip(shared, views, strict=True))
+        x, y, z = np.moveaxis(points, -1, 0)
+        angles = np.stack([np.arctan2(y, x), np.arctan2(np.hypot(x, y), z)], axis=-1)
+        values = np.empty(points.shape[:-1])
+        for each, modes in self._seen[key]:
+            lenses = ... if widths.ndim == 0 else (..., each.lenses)
+            series = FourierScene(modes[0], (2 * math.pi,) * 2, np.tile([0.0, 2 * math.pi], (2, 1)))
+            seen = series.views(angles[..., each.lenses, :] if widths.ndim else angles, modes)
+            values[lenses] = sum(w * view for w, view in zip(each.weights, seen, strict=True))
+        return values
+
+    def _through(self, widths: np.ndarray) -> np.ndarray:
+        """Return the scene through optics of some widths as Fourier series in (azimuth, colatitude)."""
+        damped = np.stack([damping(len(self.coefficients) - 1, math.radians(width) ** 2 / 2) for width in widths])
+        damped = damped[:, (damped > 1e-16).any(axis=0)]
+        n = damped.shape[1]
+        damped = self.coefficients[:n, :n] * damped[..., None]
+        F = np.zeros((len(widths), n, n), dtype=complex)
+        for degree, P in enumerate(legendre(colatitudes(n), n - 1)):
+            F[:, : degree + 1] += damped[:, degree, : degree + 1, None] * P
+        modes = np.empty((len(widths), 2 * n - 1, 2 * n - 1), dtype=complex)
+        for each, parts in zip(modes, F, strict=True):
+            half = series_in_colatitude(parts)
+            each[:] = np.concatenate([half[:0:-1, ::-1].conj(), half]).T
+        return modes
 
     def toward(self, position: Any, directions: Any) -> np.ndarray:
         """Return where the surface that an eye sees is, as seen from the origin.
@@ -163,44 +177,6 @@ def _ahead(position: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return hit / np.linalg.norm(hit, axis=-1, keepdims=True)
 
 
-def _damping(degree: int, spread: float) -> np.ndarray:
-    """Return exp(-l (l + 1) spread), l = 0, 1, ... degree."""
-    degrees = np.arange(degree + 1)
-    return np.exp(-degrees * (degrees + 1) * spread)
-
-
-def _colatitudes(n: int) -> np.ndarray:
-    return (np.arange(n) + 0.5) * math.pi / n
-
-
-def _legendre(theta: np.ndarray, degree: int) -> Iterator[np.ndarray]:
-    """Yield the Y_lm(theta, 0) of each degree l = 0, 1, ... for the orders 0 to l, shape (l + 1, n).
-
-    By the three-term recurrence upwards in degree, which is stable.
-    """
-    x, y = np.cos(theta), np.sin(theta)
-    before, now = np.zeros((0, len(theta))), np.full((1, len(theta)), 1 / math.sqrt(4 * math.pi))
-    yield now
-    for n in range(1, degree + 1):
-        m = np.arange(n)[:, None]
-        a = np.sqrt((4 * n**2 - 1) / (n**2 - m**2))
-        b = np.sqrt(((n - 1) ** 2 - m**2) / (4 * (n - 1) ** 2 - 1))
-        after = np.empty((n + 1, len(theta)))
-        after[:n] = a * x * now
-        after[: n - 1] -= (a * b)[:-1] * before
-        after[n] = -math.sqrt(1 + 1 / (2 * n)) * y * now[-1]
-        before, now = now, after
-        yield now
-
-
-def _series_in_colatitude(F: np.ndarray) -> np.ndarray:
-    """Return the modes -(n - 1) to n - 1 in theta of parts by order, shape (n_orders, n), at _colatitudes(n)."""
-    n_orders, n = F.shape
-    whole = np.concatenate([F, (-1.0) ** np.arange(n_orders)[:, None] * F[:, ::-1]], axis=1)
-    modes = np.fft.fftshift(np.fft.fft(whole, norm="forward"), axes=1)[:, 1:]  # without the Nyquist mode
-    return modes * np.exp(-0.5j * math.pi * np.arange(-n + 1, n) / n)
-
-
 class SphericalNoise(SphericalScene):
     r"""Isotropic Gaussian noise, with covariance :math:`\exp(-\gamma^2 / 2 \ell^2)` at small angles before the optics.
 
@@ -247,9 +223,9 @@ class SphericalNoise(SphericalScene):
 def _spectrum(correlation_angle: float) -> np.ndarray:
     """Return C_l, whose sum weighted by (2 l + 1) / 4 pi, the variance, is 1."""
     degree = math.sqrt(2 * math.log(1e17)) / math.radians(max(correlation_angle, 1e-9))
-    if not degree <= _HIGHEST or correlation_angle > HUGE:
+    if not degree <= HIGHEST or correlation_angle > HUGE:
         raise ValueError(f"correlation angle {correlation_angle} degrees; expected 0.34 or more, up to {HUGE:g}")
-    spectrum = _damping(math.ceil(degree), math.radians(correlation_angle) ** 2 / 2)
+    spectrum = damping(math.ceil(degree), math.radians(correlation_angle) ** 2 / 2)
     return spectrum * (4 * math.pi / ((2 * np.arange(len(spectrum)) + 1) @ spectrum))
 
 
@@ -283,7 +259,7 @@ def spherical_covariance(correlation_angle: float, sigma: float) -> Callable[[An
     """
     not_below_0(sigma=sigma)
     spectrum = _spectrum(correlation_angle)
-    seen = spectrum * _damping(len(spectrum) - 1, math.radians(sigma) ** 2)
+    seen = spectrum * damping(len(spectrum) - 1, math.radians(sigma) ** 2)
     series = seen * (2 * np.arange(len(seen)) + 1) / (4 * math.pi)
 
     def covariance(chords: Any) -> np.ndarray:
@@ -327,22 +303,14 @@ def panorama(image: Any, *, depth: float | Callable[[np.ndarray], np.ndarray] = 
     if image.ndim != 2 or image.shape[1] != 2 * len(image):
         raise ValueError(f"image has shape {image.shape}; expected (height, 2 height) or (height, 2 height, 3 or 4)")
     n = len(image)
-    m = np.arange(min(n - 1, _HIGHEST) + 1)[:, None]
+    m = np.arange(min(n - 1, HIGHEST) + 1)[:, None]
     by_order = np.fft.ifft(image)[:, : len(m)].T * np.exp(1j * math.pi * m * (0.5 / n - 1))  # columns to the right
     k = np.arange(-n + 1, n)
     modes = np.zeros((len(m), 4 * n), dtype=complex)
-    modes[:, k] = _series_in_colatitude(by_order) * np.exp(0.25j * math.pi * k / n)
+    modes[:, k] = series_in_colatitude(by_order) * np.exp(0.25j * math.pi * k / n)
     F = np.fft.ifft(modes, norm="forward")[:, : 2 * n]  # at twice as many colatitudes
-    F *= 2 * math.pi * _fejer(2 * n)
+    F *= 2 * math.pi * fejer(2 * n)
     a = np.zeros((len(m), len(m)), dtype=complex)
-    for degree, P in enumerate(_legendre(_colatitudes(2 * n), len(m) - 1)):
+    for degree, P in enumerate(legendre(colatitudes(2 * n), len(m) - 1)):
         a[degree, : degree + 1] = np.einsum("mj,mj->m", P, F[: degree + 1])
     return SphericalScene(a, depth)
-
-
-def _fejer(n: int) -> np.ndarray:
-    """Weights of the integral over sin(theta) d theta: exact for cosines up to n - 1, whose integrals these are."""
-    k = np.arange(0, n, 2)
-    integrals = np.zeros(n)
-    integrals[k] = 2 / (1 - k**2)
-    return dct(integrals, type=3) / n

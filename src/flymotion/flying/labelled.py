@@ -1,0 +1,113 @@
+"""Responses as labelled arrays, which xarray opens: netCDF, or a zarr group.
+
+============  ========================  =======================================================
+``response``  (time, column, cell)      of T4a to T5d of every column
+``light``     (time, column)            what the column's lens received [share of white]
+============  ========================  =======================================================
+
+Coordinates of a column are where its lens looks, azimuth to the left and elevation [deg], its place (q, r) on the
+lattice, and the side of its eye; of a cell, its name; ``preferred`` is the direction that it is named for [deg], 0 =
+right, 90 = up, as the eye sees it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flymotion.circuits import SUBTYPES
+from flymotion.flying.watched import Watched, preferred, sides
+from flymotion.world.globe import seen_from
+from flymotion.writing import whole
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["labelled", "write_labelled"]
+
+SIDES = np.array(["left", "right"])
+
+
+def labelled(watched: Watched, *, spacing: float | None = None, attrs: Mapping[str, Any] | None = None) -> xr.Dataset:
+    """Return what was watched, and answered, as a Dataset.
+
+    Parameters
+    ----------
+    watched : Watched
+        Of :func:`~flymotion.flying.watch`.
+    spacing : float, optional
+        Angle between neighbouring pixels of a flat eye [deg].
+    attrs : mapping, optional
+        What else to say of it: numbers and text.
+
+    Raises
+    ------
+    ValueError
+        A flat eye without a spacing.
+    """
+    import xarray as xr
+
+    from flymotion import __version__
+
+    x, y, z = seen_from(watched.eye, spacing)[0].T
+    azimuth, elevation = np.degrees(np.arctan2(y, x)), np.degrees(np.arcsin(np.clip(z, -1, 1)))
+    q, r = np.asarray(watched.eye.axial).T
+    columns = {"azimuth": azimuth, "elevation": elevation, "q": q.astype("i4"), "r": r.astype("i4")}
+    found = xr.Dataset(
+        {
+            "response": (("time", "column", "cell"), watched.responses),
+            "light": (("time", "column"), watched.light),
+        },
+        {
+            "time": watched.times,
+            "cell": list(SUBTYPES),
+            "side": ("column", SIDES[sides(watched.eye)]),
+            "preferred": (("column", "cell"), preferred(watched.eye)),
+            **{name: ("column", values) for name, values in columns.items()},
+        },
+        {"flymotion_version": __version__, "eye": " ".join(repr(watched.eye).split()), **(attrs or {})},
+    )
+    for name, about in ABOUT.items():
+        found[name].attrs.update(about)
+    return found
+
+
+ABOUT: dict[str, dict[str, str]] = {
+    "response": {"units": "1", "long_name": "response"},
+    "light": {"units": "1", "long_name": "luminance, as a share of white"},
+    "time": {"units": "s", "long_name": "time"},
+    "preferred": {"units": "deg", "long_name": "direction that the cell is named for, 0 right, 90 up"},
+    "azimuth": {"units": "deg", "long_name": "where the lens looks, from straight ahead to the left"},
+    "elevation": {"units": "deg", "long_name": "where the lens looks, upwards"},
+    "q": {"units": "1", "long_name": "column of the lattice, to the right"},
+    "r": {"units": "1", "long_name": "place along a column of the lattice, downwards"},
+    "side": {"long_name": "eye"},
+}
+"""Attributes of the arrays."""
+
+
+def write_labelled(found: xr.Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a Dataset as a zarr group where the name ends in ``.zarr``, and otherwise as netCDF; whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        zarr is asked for, and not installed.
+    WriteError
+        A place that cannot be written to.
+    """
+    if Path(path).suffix != ".zarr":
+        with whole(path) as place:
+            found.to_netcdf(place, engine="scipy")
+        return
+    try:
+        import zarr
+    except ImportError as error:
+        raise ValueError(f"{path}: zarr is not installed; pip install zarr, or choose netCDF") from error
+    older: dict[str, Any] = {"zarr_format": 2} if int(zarr.__version__.partition(".")[0]) > 2 else {}
+    with whole(path) as place:
+        found.to_zarr(place, mode="w", consolidated=True, **older)

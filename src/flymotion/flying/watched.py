@@ -1,0 +1,115 @@
+"""What a fly has watched: the light that each lens received, and what T4 and T5 of its column answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flymotion.brevity import in_brief
+from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.video import Frame
+
+__all__ = ["Watched", "preferred", "sides", "watch"]
+
+
+class Watched(NamedTuple):
+    """Frames, and the answers to them.
+
+    Attributes
+    ----------
+    eye : Eye
+        That watched.
+    times : ndarray, shape (n_frames,)
+        [s].
+    light : ndarray, shape (n_frames, n_columns)
+        Luminance, NaN where a lens sees nothing of the picture.
+    responses : ndarray, shape (n_frames, n_columns, 8)
+        Of :data:`flymotion.circuits.SUBTYPES`, NaN where a column has no input.
+    """
+
+    eye: Any
+    times: np.ndarray
+    light: np.ndarray
+    responses: np.ndarray
+
+    def __repr__(self) -> str:
+        return in_brief(self)
+
+    def motion(self, kind: str) -> np.ndarray:
+        """Return the sum of the four directions of ``"T4"`` or ``"T5"``, as vectors (right, up) as the eye sees them.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, n_columns, 2)
+
+        Raises
+        ------
+        ValueError
+            Another kind of cell.
+        """
+        if kind not in ("T4", "T5"):
+            raise ValueError(f"the kind is {kind!r}; expected T4 or T5")
+        ours = [k for k, cell in enumerate(SUBTYPES) if cell.startswith(kind)]
+        angles = np.radians(preferred(self.eye)[:, ours])
+        ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        return np.einsum("tck,ckx->tcx", self.responses[..., ours], ways)
+
+
+def watch(
+    circuit: Any, frames: Iterable[Frame], *, dt: float, progress: Callable[[int], None] | None = None
+) -> Watched:
+    """Show frames to a trained circuit, one at a time; a cut begins anew.
+
+    Parameters
+    ----------
+    circuit : T4T5Circuit
+        Trained, of the eye that the frames are of.
+    frames : iterable of Frame
+        The light that each lens receives, shape (n_columns,), and when [s].
+    dt : float
+        Time between frames [s].
+    progress : callable, optional
+        Told the number of frames so far.
+
+    Raises
+    ------
+    ValueError
+        No frames.
+    """
+    stream, times, light, responses = circuit.stream(dt=dt), [], [], []
+    for frame in frames:
+        if frame.cut and times:
+            stream = circuit.stream(dt=dt)
+        times.append(dt * len(times) if math.isnan(frame.time) else frame.time)
+        light.append(np.asarray(frame.image, dtype=np.float32))
+        responses.append(np.asarray(stream.push(frame.image), dtype=np.float32))
+        if progress is not None:
+            progress(len(times))
+    if not times:
+        raise ValueError("there are no frames to watch; expected one or more")
+    return Watched(circuit.eye, np.array(times), np.stack(light), np.stack(responses))
+
+
+def sides(eye: Any) -> np.ndarray:
+    """Return 0 for columns of the left eye, and for those of an eye that is neither, and 1 for those of the right eye.
+
+    Returns
+    -------
+    ndarray of int, shape (n_columns,)
+    """
+    half = getattr(eye, "half", None)
+    return np.zeros(len(eye.positions), dtype=int) if half is None else np.asarray(half)
+
+
+def preferred(eye: Any) -> np.ndarray:
+    """Return the direction that each cell of each column prefers [deg]: in the right eye that of a and b is mirrored.
+
+    Returns
+    -------
+    ndarray, shape (n_columns, 8)
+    """
+    left = np.array([PREFERRED[cell[-1]] for cell in SUBTYPES])
+    return np.where(sides(eye)[:, None] == 0, left, (180.0 - left) % 360)
