@@ -131,24 +131,16 @@ def _alike_elsewhere(filters: np.ndarray) -> float:
 
 
 def _check_measures(found: Found, key: str, n: int) -> Iterator[Claim]:
-    """State what differs, with an interval over blocks."""
+    """State what differs, with an interval over blocks; of Weber contrast, too, which has no null of its own."""
     by = {name: _measured(found[name][key], key) for name in SCENES}
     for name, words in MEASURES.items():
-        own, null, weber = (apart(by[scene][name]) for scene in ("photographs", "scrambled", "weber"))
+        own, weber, null = (apart(by[scene][name]) for scene in ("photographs", "weber", "scrambled"))
         unit = "pixels" if name == "width" else ""
-        note = (
-            f"95 % of blocks drawn anew [{own.low:.3g}, {own.high:.3g}], effect {own.effect:.2g} standard deviations, "
-            f"p {own.p:.2g}; china {own.each[0]:.3g}, flower {own.each[1]:.3g}"
-        )
-        row = report(f"C24.{name}_{key}", f"ON less OFF: {words}, {key}", own.mean, seeds=n, unit=unit, note=note)
-        told = {"scrambled": null, "weber": weber}
-        yield from beside(
-            row,
-            **{
-                k: Null(SCENES[k], one.mean, np.squeeze, f"[{one.low:.3g}, {one.high:.3g}], p {one.p:.2g}", n)
-                for k, one in told.items()
-            },
-        )
+        title = f"ON less OFF: {words}, {key}"
+        row = report(f"C24.{name}_{key}", title, own.mean, seeds=n, unit=unit, note=own.told)
+        yield from beside(row, scrambled=Null(SCENES["scrambled"], null.mean, np.squeeze, null.told, n))
+        title = f"{title}, {SCENES['weber']}"
+        yield report(f"C24.{name}_{key}_weber", title, weber.mean, seeds=n, unit=unit, note=weber.told)
 
 
 def _measured(cells: Cells, key: str) -> Mapping[str, np.ndarray]:

@@ -123,7 +123,9 @@ def blocks_seen(name: str, patches: Mapping[str, Patch], n_pairs: int, seed: int
         frames = _looked_at(scene, _places(scene, places), weber=name == "weber")
         frames = -frames if name == "reversed" else frames
         for key, patch in patches.items():
-            found[key] += [_cut(block, patch, n_pairs, drawn) for block in frames]
+            around = lattice_of(EYE).at(patch.offsets)
+            around = around[(around >= 0).all(axis=1)]
+            found[key] += [_cut(block, around, patch, n_pairs, drawn) for block in frames]
     return found
 
 
@@ -147,9 +149,8 @@ def _looked_at(scene: FourierScene, places: np.ndarray, *, weber: bool) -> np.nd
     return (own - mean) / mean if weber else own - mean
 
 
-def _cut(frames: np.ndarray, patch: Patch, n_pairs: int, rng: np.random.Generator) -> FramePairs:
-    around = lattice_of(EYE).at(patch.offsets)
-    pixels = rng.choice(around[(around >= 0).all(axis=1)], n_pairs)
+def _cut(frames: np.ndarray, around: np.ndarray, patch: Patch, n_pairs: int, rng: np.random.Generator) -> FramePairs:
+    pixels = rng.choice(around, n_pairs)
     label, size = rng.integers(len(patch.angles), size=n_pairs), rng.integers(len(SIZES), size=n_pairs)
     way = np.array([CARDINAL.index(angle) for angle in patch.angles])[label]
     after = 1 + size * len(CARDINAL) + way

@@ -46,7 +46,8 @@ def filters(found: Found) -> Figure:
 def _hexagons(axes: Axes, places: np.ndarray, weights: np.ndarray, limit: float) -> Any:
     """Draw weights where their pixels are, y up; a ring marks the cell's own."""
     style: dict[str, Any] = {"cmap": signed_colours(), "vmin": -limit, "vmax": limit, "marker": "H"}
-    image = axes.scatter(*places.T, c=weights, s=190, edgecolors="0.8", linewidths=0.4, **style)
+    x, y = places.T
+    image = axes.scatter(x, y, c=weights, s=190, edgecolors="0.8", linewidths=0.4, **style)
     axes.scatter(0, 0, s=190, marker="H", facecolors="none", edgecolors="black", linewidths=1.0)
     axes.set(xlim=(-2.4, 2.4), ylim=(-2.6, 2.6), aspect="equal")
     axes.set_axis_off()

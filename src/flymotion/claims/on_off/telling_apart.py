@@ -41,6 +41,15 @@ class Apart(NamedTuple):
     each: tuple[float, float]
     """Means of either photograph."""
 
+    @property
+    def told(self) -> str:
+        """All but the mean, in words."""
+        china, flower = self.each
+        return (
+            f"95 % of blocks drawn anew [{self.low:.3g}, {self.high:.3g}], effect {self.effect:.2g} standard deviations, "
+            f"p {self.p:.2g}; china {china:.3g}, flower {flower:.3g}"
+        )
+
 
 def permuted(differences: np.ndarray) -> tuple[float, float]:
     """Return how often signs drawn anew make a sum as large, and how large it is relative to their mean.

@@ -1,0 +1,34 @@
+"""Whether every column tells where its content moves, over full turns in a panorama that was not learned from (C38)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from flymotion.circuits.lobula_plate import lobula_plate
+from flymotion.circuits.t4t5 import T4T5Circuit
+from flymotion.claims.trained_circuit.flights import DT, Flight
+
+__all__ = ["told", "worth_asking"]
+
+
+def told(circuit: T4T5Circuit, turns: Mapping[str, Sequence[Flight]]) -> dict[str, float]:
+    """Return the share of columns whose motion vector, summed over a turn, is less than 90 degrees off, by the axis.
+
+    Of those of :func:`worth_asking` in any of the turns. When the eye yaws, content moves along the horizontal, and the
+    sign of that part of the vector decides.
+    """
+    return {axis: float(np.mean(np.concatenate([_right(circuit, f) for f in flown]))) for axis, flown in turns.items()}
+
+
+def _right(circuit: T4T5Circuit, flight: Flight) -> np.ndarray:
+    vectors = np.nanmean(lobula_plate(circuit.transform(flight.movie, dt=DT)).local, axis=0)
+    return ((vectors * flight.motion).sum(axis=1) > 0)[worth_asking(flight)]
+
+
+def worth_asking(flight: Flight) -> np.ndarray:
+    """Return which columns see more than the median contrast, and more than the median motion, shape (n_columns,)."""
+    contrast = flight.movie.std(axis=0) / flight.movie.mean(axis=0)
+    speed = np.linalg.norm(flight.motion, axis=1)
+    return (contrast > np.median(contrast)) & (speed > np.median(speed))
