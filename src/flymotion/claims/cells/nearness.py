@@ -17,7 +17,6 @@ from flymotion.claims.beside import Null
 from flymotion.claims.beside import beside as row_beside
 from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, report
-from flymotion.generators import Generators
 
 __all__ = ["BESIDE", "KINDS", "WAVELENGTH", "Tuned", "state"]
 
@@ -42,7 +41,8 @@ N_DRAWS = 2000
 class Tuned(NamedTuple):
     """What one seed learned."""
 
-    generators: Generators
+    generators: Any
+    """Of video, :class:`~flymotion.generators.Generators`; None of what has none."""
     beside: xr.Dataset
     """Curves beside the cells', see :func:`flymotion.tuning.recordings.compare`, by the wavelength of the gratings."""
     nulls: dict[str, xr.Dataset]

@@ -46,8 +46,8 @@ class Apart(NamedTuple):
         """All but the mean, in words."""
         china, flower = self.each
         return (
-            f"95 % of blocks drawn anew [{self.low:.3g}, {self.high:.3g}], effect {self.effect:.2g} standard deviations, "
-            f"p {self.p:.2g}; china {china:.3g}, flower {flower:.3g}"
+            f"95 % of blocks drawn anew [{self.low:.3g}, {self.high:.3g}], "
+            f"effect {self.effect:.2g} standard deviations, p {self.p:.2g}; china {china:.3g}, flower {flower:.3g}"
         )
 
 
