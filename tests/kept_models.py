@@ -4,6 +4,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter, shift
 
 from flymotion import (
+    CompoundEye,
     ContrastNormalization,
     DivisiveNormalization,
     FramePairs,
@@ -88,6 +89,10 @@ def generators(eye):
     return Generators(rng.normal(size=(2, n, n)), eye, rng.normal(size=(n, n)))
 
 
+def compound_eye():
+    return CompoundEye.from_directions([[1.0, -0.1 * x, -0.1 * y] for x, y in Hexagon(2).positions], "right")
+
+
 def light(n=20, shape=(4,)):
     return np.exp(frames(n, shape))
 
@@ -135,6 +140,7 @@ MODELS = GOING_ON | {
     "generators of a hexagon": lambda: generators(Hexagon(1)),
     "generators of ON and OFF": lambda: generators(TwoChannels(Hexagon(1))),
     "generators of a sphere": lambda: generators(Sphere.evenly(7)),
+    "generators of a compound eye": lambda: generators(compound_eye()),
     "operators": lambda: Operators(frames(2, (4, 4)), Line(4), np.arange(4.0)),
     "operators of one mean": lambda: Operators(frames(2, (4, 4)), Line(4), 0.5),
     "whitening": lambda: ZCAWhitening().fit(frames(20, (4,)).astype(np.float32)),

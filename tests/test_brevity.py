@@ -20,6 +20,7 @@ from flymotion.photoreceptors import DivisiveNormalization
 from flymotion.similarity.features import outer_products
 from flymotion.stimuli import random_dots
 from flymotion.video import open_movie
+from flymotion.world.compound_eyes import buchner
 from flymotion.world.eyes import Hexagon, Sphere
 from flymotion.world.motions import Mixture, Translation, Zoom
 from flymotion.world.scenes import SmoothNoise, SphericalNoise, photograph
@@ -115,6 +116,7 @@ REAL = {
     "motion in it": lambda: list(detect(noise(4, 48, 64)))[1],
     "detecting": lambda: detect(noise(4, 48, 64)),
     "an eye": lambda: Sphere.evenly(720),
+    "a fly's eyes": lambda: buchner("both"),
     "a photograph": lambda: photograph(noise(100, 200)),
     "noise": lambda: SmoothNoise(2.0, ndim=2, period=64.0, random_state=0),
     "a sphere of noise": lambda: SphericalNoise(15.0, random_state=0),

@@ -73,7 +73,9 @@ from flymotion.video.luminance import area_averages, area_sums, cell_averages, l
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, TwoChannels, render, unit_vector
+from flymotion.world.compound_eyes import buchner
 from flymotion.world.globe import on_the_globe, seen_from
+from flymotion.world.lattice_finding import axial_coordinates
 from flymotion.world.lattices import as_seen, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
@@ -85,6 +87,7 @@ from flymotion.world.scenes import (
     SphericalNoise,
     SquareGrating,
     exponential_covariance,
+    harmonics,
 )
 from flymotion.world.scenes.scene import as_covariances, as_luminance
 
@@ -351,6 +354,17 @@ CALLS = {
     "Camera.pixels": (lambda: camera().pixels(np.eye(3)), {"...": (3,)}),
     "Camera.solid_angles": (lambda: camera().solid_angles(np.eye(3)), {"...": (3,)}),
     "OntoEye.__call__": (lambda: onto_eye()(np.zeros((2, 6, 8))), {"n_frames": 2, "n_pixels": 7}),
+    "axial_coordinates": (lambda: axial_coordinates(buchner("left").directions), {"n_lenses": 699}),
+    "CompoundEye.neighbours": (lambda: buchner("left").neighbours, {"n_links": 1997}),
+    "colatitudes": (lambda: harmonics.colatitudes(5), {"n": 5}),
+    "damping": (lambda: harmonics.damping(5, 0.1), {"degree": 5}),
+    "fejer": (lambda: harmonics.fejer(5), {"n": 5}),
+    "legendre": (lambda: list(harmonics.legendre(np.arange(4.0), 2))[2], {"l": 2, "n": 4}),
+    "series_in_colatitude": (lambda: harmonics.series_in_colatitude(np.ones((3, 4))), {"n_orders": 3, "n": 4}),
+    "FourierScene.views": (
+        lambda: next(SmoothNoise(3.0, ndim=2, random_state=0).views(np.zeros((4, 2)), [np.ones((3, 3)) + 0j])),
+        {"...": (4,)},
+    ),
     "Sphere.positions": (lambda: Sphere.evenly(12).positions, {"n_pixels": 12}),
     "Sphere.neighbours": (lambda: Sphere(np.vstack([np.eye(3), -np.eye(3)])).neighbours, {"n_links": 12}),
     "Motion.steps": (lambda: Translation(1.0).steps(9, np.random.default_rng(0)), {"n": 9, "n_parameters": 2}),

@@ -24,8 +24,10 @@ from flymotion.stimuli import drifting_grating
 from flymotion.tuning import direction_selectivity, experiment, half_width, peak, preferred_direction, tune
 from flymotion.tuning.circle import round_the_circle
 from flymotion.tuning.recordings import compare, published
+from flymotion.world.compound_eyes import CompoundEye, buchner
 from flymotion.world.eyes import Grid, Line, Sphere
 from flymotion.world.globe import on_the_globe
+from flymotion.world.lattice_finding import axial_coordinates
 from flymotion.world.lattices import Lattice, as_seen
 from flymotion.world.motions import Motion, SelfTranslation, Translation, Turn
 from flymotion.world.rendering import render, stepped_pairs
@@ -76,6 +78,10 @@ ENTRIES = {
     "Edge.sample": (Edge(ndim=2).sample, SEEN),
     "ExponentialNoise.sample": (ExponentialNoise(ndim=2, period=16.0, random_state=0).sample, SEEN),
     "FourierScene": (FourierScene, {"modes": MODES, "period": (8.0, 8.0), "extent": np.array([[0.0, 8.0]] * 2)}),
+    "FourierScene.views": (
+        lambda points, modes: next(SmoothNoise(3.0, ndim=2, random_state=0).views(points, modes)),
+        {"points": np.ones((2, 3, 2)), "modes": np.zeros((1, 3, 3), dtype=complex)},
+    ),
     "FourierScene.sample": (SmoothNoise(3.0, ndim=2, period=16.0, random_state=0).sample, SEEN),
     "FunctionDetector.__call__": (FunctionDetector(lambda movie, dt: movie), {"movie": MOVIE, "dt": 0.02}),
     "FunctionDetector returns": (lambda made: FunctionDetector(lambda movie, dt: made)(MOVIE, 0.02), {"made": MOVIE}),
@@ -110,6 +116,11 @@ ENTRIES = {
     "Sphere": (Sphere, {"directions": np.eye(3)}),
     "on_the_globe": (on_the_globe, {"angles": np.eye(2)}),
     "as_seen": (as_seen, {"directions": np.eye(3)}),
+    "CompoundEye": (
+        CompoundEye,
+        {"directions": np.eye(3), "sigma": np.ones(3), "axial": np.arange(6).reshape(3, 2), "half": np.arange(3) // 2},
+    ),
+    "axial_coordinates": (axial_coordinates, {"directions": buchner("left").directions}),
     "Lattice": (Lattice, {"axial": np.array([[0, 0], [1, 0]]), "places": np.eye(2), "half": np.array([0, 0])}),
     "Lattice.at": (Lattice(np.array([[0, 0], [1, 0]]), np.eye(2)).at, {"offsets": np.array([[1, 0]])}),
     "SphericalScene": (SphericalScene, {"coefficients": np.eye(3, dtype=complex)}),
@@ -157,7 +168,17 @@ ENTRIES = {
 
 CHECKED_BEFORE = {
     *("around", "as_covariances", "as_luminance", "check_answers", "check_finite", "check_seen", "check_stages"),
-    *("read_at", "same_responses", "seen", "seen_once", "toward"),
+    *(
+        "Widths",
+        "legendre",
+        "read_at",
+        "same_responses",
+        "seen",
+        "seen_once",
+        "series_in_colatitude",
+        "shared_widths",
+        "toward",
+    ),
 }
 """Inside the rooms: what calls them has checked, or is here."""
 

@@ -1,7 +1,8 @@
 """What the columns of an eye hand on: the change at each, and its intensity, as T4 and as T5 see them.
 
 Luminance is adapted to by the whole eye: contrast is luminance relative to its mean over the columns that see,
-low-passed in time, less 1. Each cell filters its column's contrast in time, and with its surround, where that is asked for.
+low-passed in time, less 1. Each cell filters its column's contrast in time, and with its surround, where that is asked
+for.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ r"""The cells that T4 and T5 listen to: polarity, temporal filter and receptive 
 filtered in time, times its polarity: 1 for ON cells, which answer light, -1 for OFF cells, which answer the dark.
 
 Numbers are those of Arenz et al. 2017 (Mi and Tm cells) and Drews et al. 2020 (lamina cells), from a secondary copy
-that was not checked against the papers. Of C3, TmY15 and CT1 there are none: what stands for them is assumed, and says so.
+that was not checked against the papers. Of C3, TmY15 and CT1 there are none: what stands for them is assumed, and says
+so.
 
 References
 ----------

@@ -13,7 +13,8 @@ r"""The motion circuit of the fly: T4a-d and T5a-d of every column, learned from
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from flymotion.circuits.column_signals import ColumnSignals
 from flymotion.circuits.competing_columns import Columns
-from flymotion.circuits.decorrelating import Decorrelation
+from flymotion.circuits.decorrelating import Decorrelation, normalised_covariance
 from flymotion.circuits.input_neurons import PATHWAYS
 from flymotion.circuits.patches import Patches
 from flymotion.frames import unmasked
@@ -34,6 +35,12 @@ __all__ = ["CircuitStream", "T4T5Circuit"]
 
 BLOCK = 64
 """Frames computed at a time."""
+
+EARLY = 4
+"""Clips, the first ones, that early vision is fitted to."""
+
+SAMPLES = 20_000
+"""Patches that it is fitted to, about."""
 
 POOL = 2
 """Rings of columns whose outputs are summed where they are pooled."""
@@ -58,7 +65,8 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         scatter: float = 0.3,
         strength: float = 20.0,
         forgetting: float = 1.0,
-        half_saturation: float = 0.5,
+        every: int = 2,
+        half_saturation: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.eye = eye
@@ -71,20 +79,27 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         self.scatter = scatter
         self.strength = strength
         self.forgetting = forgetting
+        self.every = every
         self.half_saturation = half_saturation
         self.random_state = random_state
 
     def fit(self, movies: Any, y: Any = None) -> Self:
         """Learn anew from a movie, shape (n_frames, n_columns), or an iterable of them, each a clip without cuts."""
-        self.__dict__.pop("networks_", None)
-        for movie in _movies(movies):
+        clips = (self._checked(movie) for movie in _movies(movies))
+        first = list(islice(clips, EARLY))
+        if not first:
+            raise ValueError("there are no movies to learn from; expected one or more")
+        self._begin(first)
+        for movie in chain(first, clips):
             self._learn(movie)
-        check_is_fitted(self, "networks_")
         self._warn()
         return self
 
     def partial_fit(self, movie: Any, y: Any = None) -> Self:
         """Learn from one more clip, shape (n_frames, n_columns)."""
+        movie = self._checked(movie)
+        if not hasattr(self, "networks_"):
+            self._begin([movie])
         self._learn(movie)
         return self
 
@@ -147,10 +162,7 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         there = self.patches_.there[:, None]
         return np.where(there, np.concatenate(found, axis=1), np.nan)
 
-    def _learn(self, movie: Any) -> None:
-        movie = self._checked(movie)
-        if not hasattr(self, "networks_"):
-            self._begin(movie)
+    def _learn(self, movie: np.ndarray) -> None:
         signals = self._signals(self.dt)
         pool = lattice_of(self.eye).around(POOL) if self.pooled else None
         for block in _blocks(movie):
@@ -158,40 +170,52 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
             known = self.patches_.gather(seen.astype(float)).sum(axis=0) == self.patches_.there.sum(axis=1)
             for k, network in enumerate(self.networks_):
                 chi = self._chi(k, change[k], intensity[k]) * known
-                for t in range(len(block)):
+                for t in range(0, len(block), self.every):
                     network.learn(chi[:, t], self.forgetting, pool)
         self.n_frames_seen_ += len(movie)
 
     def _signals(self, dt: float) -> ColumnSignals:
         return ColumnSignals(self.eye, dt, contrasts=self.contrasts, surrounds=self.decorrelation == "surround")
 
-    def _begin(self, movie: np.ndarray) -> None:
-        """Fit early vision to the first clip, and begin with untaught cells."""
+    def _begin(self, movies: Sequence[np.ndarray]) -> None:
+        """Fit early vision to some clips, and begin with untaught cells."""
         self._check()
         patches, rng = Patches(self.eye, self.n_rings), as_generator(self.random_state)
         there, centre = patches.there, patches.centre
-        signals, first = self._signals(self.dt), np.zeros((2, 2))
-        C, counts = np.zeros((2, there.shape[1], there.shape[1])), np.zeros((there.shape[1],) * 2)
-        for block in _blocks(movie):
-            change, intensity, seen = signals.push(block)
-            here = patches.gather(seen.astype(float))
-            counts += np.tensordot(here, here, axes=([1, 2], [1, 2]))
-            first += [[(c**2).sum(), seen.sum()] for c in change]
-            for k in range(2):
-                x = patches.gather(intensity[k] * seen)
-                C[k] += np.tensordot(x, x, axes=([1, 2], [1, 2]))
-        C /= np.maximum(counts, 1)
+        samples, changes = self._sampled(movies, patches)
+        h = self.half_saturation
         if self.decorrelation == "learned":
-            self.decorrelations_ = [Decorrelation.fitted(c, there, centre) for c in C]
+            each = [Decorrelation.fitted(normalised_covariance(x, centre, h), there, centre) for x in samples]
         else:
-            self.decorrelations_ = [Decorrelation.none(c[centre, centre], there, centre) for c in C]
-        self.scales_ = np.sqrt(first[:, 0] / np.maximum(first[:, 1], 1))
-        self.patches_, self.started_, self.networks_, self.n_frames_seen_ = patches, [], [], 0
+            each = [Decorrelation.none(x.T @ x / max(len(x), 1), there, centre) for x in samples]
+        self.patches_, self.decorrelations_, self.scales_ = patches, each, changes
+        self.started_, self.networks_, self.n_frames_seen_ = [], [], 0
         for pathway in PATHWAYS.values():
             W = patches.random(rng)
             W = pathway.polarity * patches.oriented() + self.scatter * W if self.start == "oriented" else W
             self.started_.append(W)
             self.networks_.append(Columns.of_weights(W, self.strength))
+
+    def _sampled(self, movies: Sequence[np.ndarray], patches: Patches) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return intensities of whole patches as T4 and T5 see them, and the root mean square of their changes."""
+        whole = np.flatnonzero(patches.there.sum(axis=1) == patches.there.sum(axis=1).max())
+        step = max(1, sum(map(len, movies)) * len(whole) // SAMPLES)
+        found: list[list[np.ndarray]] = [[], []]
+        sums = np.zeros((2, 2))
+        at = 0
+        for movie in movies:
+            signals = self._signals(self.dt)
+            for block in _blocks(movie):
+                change, intensity, seen = signals.push(block)
+                sums += [[(c[seen] ** 2).sum(), seen.sum()] for c in change]
+                known = patches.gather(seen.astype(float))[..., whole].all(axis=0).ravel()
+                chosen = np.arange(-at % step, known.size, step)
+                at += known.size
+                for k in range(2):
+                    x = patches.gather(intensity[k])[..., whole].reshape(len(patches.there.T), -1)
+                    found[k].append(x[:, chosen][:, known[chosen]].T)
+        scales = np.sqrt(sums[:, 0] / np.maximum(sums[:, 1], 1))
+        return [np.concatenate(x) for x in found], np.where(scales > 0, scales, 1.0)
 
     def _chi(self, k: int, change: np.ndarray, intensity: np.ndarray) -> np.ndarray:
         """Return the change at the centre times what cells see of the patch, each bounded, (n_offsets, ..., n)."""

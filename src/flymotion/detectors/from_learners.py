@@ -113,7 +113,7 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     if not lit.size:
         raise ValueError("no unit of the learner has ever answered; expected one that has learned")
     eye = learner.eye_
-    sigma = SIGMA_OF_VIDEO if learner.scale_ is not None else 0.0 if eye is None else eye.sigma
+    sigma = SIGMA_OF_VIDEO if learner.scale_ is not None else 0.0 if eye is None else float(np.mean(eye.sigma))
     spacing = acceptance_sigma(ACCEPTANCE) / sigma if sigma > 0 else SPACING
     of_it: dict[str, Any] = {"feature": learner.feature_, "spacing": spacing}
     return learned(generators[lit], **of_it | options)

@@ -84,7 +84,7 @@ def population(
     Raises
     ------
     ValueError
-        An unknown feature, a matrix of the wrong shape, or a motion without steps.
+        An unknown feature, a matrix of the wrong shape, a motion without steps, or an eye of lenses of several widths.
 
     Examples
     --------
@@ -97,6 +97,8 @@ def population(
     >>> round(float(antisymmetric_share(A)), 2), round(pop.direction_accuracy(A), 3)
     (0.97, 0.948)
     """
+    if np.ndim(eye.sigma) > 0:
+        raise ValueError(f"an eye of {len(eye.positions)} widths; expected one for all, as the covariance takes it")
     C = covariance(eye.positions[:, None] - eye.positions)
     n, ridge = len(C), regularization * float(np.mean(np.diagonal(C)))
     check_feature(feature)

@@ -128,7 +128,10 @@ class CompoundEye(Sphere):
 
         Axial coordinates are mirrored, too, so that neighbours are at the same nominal bearings as seen.
         """
-        return CompoundEye(self.directions * [1, -1, 1], self.sigma, axial=self.axial @ MIRROR, half=1 - self.half)
+        directions = self.directions * [1, -1, 1]
+        eye = CompoundEye(directions, self.sigma, axial=self.axial @ MIRROR, half=1 - self.half)
+        eye._keep(directions=directions)  # to the bit
+        return eye
 
     @cached_property
     def neighbours(self) -> np.ndarray:
@@ -172,7 +175,10 @@ def both(left: CompoundEye, right: CompoundEye) -> CompoundEye:
         )
     joined = {name: np.concatenate([getattr(left, name), getattr(right, name)]) for name in ("axial", "half")}
     sigma = np.concatenate([np.broadcast_to(eye.sigma, eye.shape) for eye in (left, right)])
-    return CompoundEye(np.concatenate([left.directions, right.directions]), sigma, **joined)
+    directions = np.concatenate([left.directions, right.directions])
+    eyes = CompoundEye(directions, sigma, **joined)
+    eyes._keep(directions=directions)  # to the bit
+    return eyes
 
 
 @cache

@@ -37,9 +37,9 @@ ALIGNED = 0.75
 """How far bearings have to agree all over the eye: length of the mean of unit vectors, relative to nominal bearings."""
 
 _U = np.array([u for u in rings(3).tolist() if any(u)])
-_TERMS = np.column_stack([np.ones(len(_U)), _U, _U[:, 0] ** 2, _U[:, 0] * _U[:, 1], _U[:, 1] ** 2])
-_WEIGHTS = np.exp(-(_U[:, 0] ** 2 + _U[:, 0] * _U[:, 1] + _U[:, 1] ** 2) / 4.5)
-_PRIOR = np.diag([0.0, 1e-6, 1e-6, 3.0, 3.0, 3.0])
+_TERMS = np.column_stack([np.ones(len(_U)), _U, _U**2, _U.sum(axis=1) ** 2])
+_WEIGHTS = np.exp(-(_U[:, 0] ** 2 + _U[:, 0] * _U[:, 1] + _U[:, 1] ** 2) / 8)
+_PRIOR = np.diag([0.0, 1e-6, 1e-6, 10.0, 10.0, 10.0])  # bends little
 
 
 def axial_coordinates(directions: Any) -> np.ndarray:
@@ -60,7 +60,8 @@ def axial_coordinates(directions: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        Directions on no hexagonal lattice: nowhere regular, with a place for fewer than nine in ten, or turning.
+        Directions on no hexagonal lattice: all round, nowhere regular, with a place for fewer than nine in ten, or on
+        one that turns.
 
     Examples
     --------
@@ -71,6 +72,11 @@ def axial_coordinates(directions: Any) -> np.ndarray:
     True
     """
     eye = Sphere(directions)
+    middle = eye.directions.mean(axis=0)
+    if len(eye.neighbours) == 3 * len(eye.directions) - 6 and np.linalg.norm(middle) < 0.5:  # Euler: without a rim
+        raise ValueError(
+            f"{len(eye.directions)} directions all round, where no hexagonal lattice closes; expected those of one eye"
+        )
     q, has = _begun(eye)
     for _ in range(3):
         q, has = _grown(eye.directions, q, has)
@@ -84,7 +90,6 @@ def axial_coordinates(directions: Any) -> np.ndarray:
             f"{len(has)} directions, of which {has.sum()} fit on a hexagonal lattice; expected {PLACED:.0%} or more"
         )
     q = _upright(eye.directions, q, has)
-    middle = eye.directions.mean(axis=0)
     q -= q[np.flatnonzero(has)[np.argmax(eye.directions[has] @ middle)]]
     outside = q[has].max(axis=0) + 2
     q[~has] = outside + 2 * np.arange((~has).sum())[:, None] * [1, 0]

@@ -99,7 +99,7 @@ def _by_label(circuit: T4T5Circuit, flown: Sequence[Flight]) -> list[np.ndarray]
 def _wired(circuit: T4T5Circuit, flown: Sequence[Flight]) -> T4T5Circuit:
     """Return a circuit of two rings whose weights onto intensities are counts of synapses with their signs."""
     other = T4T5Circuit(circuit.eye, dt=circuit.dt, n_rings=2, decorrelation="none", random_state=0)
-    other._begin(flown[0].movie)
+    other._begin([flown[0].movie])
     rows = np.array([effective(cell, rings(2)) for cell in SUBTYPES])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     weights = [half[:, :, None] * other.patches_.there.T for half in (rows[:4], rows[4:])]

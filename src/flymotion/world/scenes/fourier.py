@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from flymotion.brevity import in_brief
-from flymotion.frames import not_masked
+from flymotion.frames import not_masked, unmasked
 from flymotion.world.conventions import positive
 from flymotion.world.scenes.scene import as_covariances, as_luminance, check_seen
 
@@ -108,9 +108,18 @@ class FourierScene:
         return values.reshape(points.shape[:-1])
 
     def views(self, points: np.ndarray, modes: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-        """Sum other modes of this period at points, shape (..., ndim): the intensities, shape (...), of each scene."""
+        """Sum several series of this period at the same points: yields each one's intensities, shape (...).
+
+        Parameters
+        ----------
+        points : ndarray, shape (..., ndim)
+            Where.
+        modes : iterable of ndarray of complex
+            Of one shape, as of a scene, each.
+        """
+        not_masked(points, "points")
         left, plan = iter(modes), None
-        while pair := list(islice(left, 2)):  # two real views are one complex transform
+        while pair := [unmasked(each, "modes") for each in islice(left, 2)]:  # two real views are one complex transform
             plan = plan or self._plan(points, pair[0].shape)
             seen = plan.execute(pair[0] if len(pair) == 1 else pair[0] + 1j * pair[1]).reshape(points.shape[:-1])
             yield from (seen.real, seen.imag)[: len(pair)]

@@ -15,7 +15,7 @@ HIGHEST = 1500
 
 
 def damping(degree: int, spread: float) -> np.ndarray:
-    """Return exp(-l (l + 1) spread), l = 0, 1, ... degree."""
+    """Return exp(-l (l + 1) spread), l = 0, 1, ... degree, shape (degree + 1,)."""
     degrees = np.arange(degree + 1)
     return np.exp(-degrees * (degrees + 1) * spread)
 
@@ -46,7 +46,13 @@ def legendre(theta: np.ndarray, degree: int) -> Iterator[np.ndarray]:
 
 
 def series_in_colatitude(F: np.ndarray) -> np.ndarray:
-    """Return the modes -(n - 1) to n - 1 in theta of parts by order, shape (n_orders, n), at _colatitudes(n)."""
+    """Return the modes -(n - 1) to n - 1 in theta of parts by order F, shape (n_orders, 2 * n - 1).
+
+    Parameters
+    ----------
+    F : ndarray of complex, shape (n_orders, n)
+        At ``colatitudes(n)``.
+    """
     n_orders, n = F.shape
     whole = np.concatenate([F, (-1.0) ** np.arange(n_orders)[:, None] * F[:, ::-1]], axis=1)
     modes = np.fft.fftshift(np.fft.fft(whole, norm="forward"), axes=1)[:, 1:]  # without the Nyquist mode
@@ -54,7 +60,10 @@ def series_in_colatitude(F: np.ndarray) -> np.ndarray:
 
 
 def fejer(n: int) -> np.ndarray:
-    """Weights of the integral over sin(theta) d theta: exact for cosines up to n - 1, whose integrals these are."""
+    """Return weights, shape (n,), of the integral over sin(theta) d theta.
+
+    Exact for cosines up to n - 1, whose integrals these are.
+    """
     k = np.arange(0, n, 2)
     integrals = np.zeros(n)
     integrals[k] = 2 / (1 - k**2)

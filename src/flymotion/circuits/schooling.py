@@ -1,0 +1,166 @@
+r"""What circuits learn from: movies of an eye that turns, about any axis and smoothly, amid what photographs show.
+
+Photographs are folded onto the sphere as onto an octahedron, whose faces are mirror images of one another:
+
+.. math:: (u, v) = (|x|, |y|) / (|x| + |y| + |z|)
+
+so that there is no seam and no pole. A flat eye moves over a photograph that is mirrored at its borders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from flymotion.frames import as_frames
+from flymotion.world.conventions import as_generator, not_below_0, positive
+from flymotion.world.eyes import Eye
+from flymotion.world.rendering import render
+from flymotion.world.scenes import Scene, SphericalScene, panorama, photograph
+from flymotion.world.scenes.scene import as_luminance
+
+__all__ = ["attitudes", "folded_panorama", "photographs", "schooling", "wandering"]
+
+ROWS = 128
+"""Of a panorama: finer than lenses of 5 degrees see."""
+
+SHOWN = 800
+"""Pixels of a photograph, mirrored at its borders, from corner to corner of a face of the octahedron."""
+
+SPACING = 5.0
+"""Between the pixels of a flat eye [deg]."""
+
+
+def photographs() -> list[np.ndarray]:
+    """Return the photographs that scikit-learn ships, china.jpg and flower.jpg (CC-BY 2.0), luminance from 0 to 1."""
+    from sklearn.datasets import load_sample_images
+
+    return [as_luminance(image) / 255 for image in load_sample_images().images]
+
+
+def folded_panorama(image: Any, *, corner: tuple[int, int] = (0, 0)) -> SphericalScene:
+    """Make a panorama of a photograph, without seams: see the module.
+
+    Parameters
+    ----------
+    image : array-like, shape (height, width) or (height, width, 3 or 4)
+        Intensities, or colours.
+    corner : tuple of int
+        Row and column of the photograph that are straight up.
+
+    Returns
+    -------
+    SphericalScene
+        Of the intensities of the photograph, at angles that lenses of 5 degrees see.
+    """
+    from scipy.ndimage import gaussian_filter, map_coordinates
+
+    image = as_luminance(as_frames(np.asarray(image), name="image"))
+    colatitude = (np.arange(ROWS) + 0.5)[:, None] * math.pi / ROWS
+    azimuth = math.pi - (np.arange(2 * ROWS) + 0.5) * math.pi / ROWS
+    across = np.sin(colatitude)
+    x, y, z = np.abs(across * np.cos(azimuth)), np.abs(across * np.sin(azimuth)), np.abs(np.cos(colatitude))
+    places = np.array([x, y]) / (x + y + z) * SHOWN + np.reshape(corner, (2, 1, 1))
+    blurred = gaussian_filter(image, SHOWN / ROWS, mode="mirror")
+    return panorama(map_coordinates(blurred, places, order=1, mode="mirror"))
+
+
+def wandering(n_frames: int, n_axes: int, dt: float, speed: float, persistence: float, rng: Any) -> np.ndarray:
+    """Return smooth random velocities, all directions alike, shape (n_frames, n_axes).
+
+    Gaussian, of root mean square ``speed`` in all, twice low-passed at ``persistence`` [s].
+    """
+    a = math.exp(-dt / persistence)
+    lead = math.ceil(10 * persistence / dt)
+    noise = as_generator(rng).standard_normal((lead + n_frames, n_axes))
+    smooth = lfilter([1.0], [1.0, -2 * a, a**2], noise, axis=0)[lead:]
+    energy = (1 + a**2) / (1 - a**2) ** 3  # sum over k of ((k + 1) a^k)^2
+    return smooth * (speed / math.sqrt(energy * n_axes))
+
+
+def attitudes(velocities: np.ndarray, dt: float, rng: Any) -> np.ndarray:
+    """Return how an eye is turned that turns with velocities [deg/s], shape (n_frames, 3, 3); at first, anyhow."""
+    from scipy.spatial.transform import Rotation
+
+    steps = Rotation.from_rotvec(np.radians(velocities) * dt).as_matrix()
+    turned = np.empty_like(steps)
+    now = Rotation.random(rng=as_generator(rng)).as_matrix()
+    for t, step in enumerate(steps):
+        turned[t] = now = now @ step
+    return turned
+
+
+def schooling(
+    eye: Eye,
+    *,
+    n_clips: int = 24,
+    duration: float = 10.0,
+    dt: float = 0.02,
+    speed: float = 100.0,
+    persistence: float = 0.2,
+    scenes: Sequence[Scene] | None = None,
+    random_state: Any = None,
+) -> Iterator[np.ndarray]:
+    """Yield clips of an eye that turns amid scenes, or moves over them if it is flat, to learn motion from.
+
+    Parameters
+    ----------
+    eye : Eye
+        Whose.
+    n_clips : int
+        How many; each begins anywhere in one of the scenes.
+    duration : float
+        Of a clip [s].
+    dt : float
+        Time between frames [s].
+    speed : float
+        Root mean square of the turning, or of a flat eye's motion at 5 degrees a pixel [deg/s].
+    persistence : float
+        For how long a motion stays much the same [s].
+    scenes : sequence of Scene, optional
+        By default eight panoramas, or two flat scenes, that the photographs make.
+    random_state : int, Generator, RandomState or None
+        Of the ways.
+
+    Yields
+    ------
+    ndarray, shape (n_frames, n_columns)
+        Luminance.
+
+    Raises
+    ------
+    ValueError
+        Numbers out of range.
+    """
+    positive(duration=duration, dt=dt, persistence=persistence)
+    not_below_0(speed=speed)
+    rng = as_generator(random_state)
+    flat = eye.positions.shape[1] < 3
+    scenes = (_flat() if flat else _panoramas(rng)) if scenes is None else scenes
+    n_frames = round(duration / dt)
+    for k in range(n_clips):
+        scene = scenes[k % len(scenes)]
+        velocities = wandering(n_frames, eye.positions.shape[1], dt, speed, persistence, rng)
+        if flat:
+            extent = np.asarray(scene.extent)  # type: ignore[attr-defined]
+            way = np.cumsum(velocities * (dt / SPACING), axis=0)
+            yield render(scene, eye, way + rng.uniform(extent[:, 0], extent[:, 1])).reshape(n_frames, -1)
+        else:
+            yield render(scene, eye, attitudes(velocities, dt, rng))
+
+
+def _panoramas(rng: np.random.Generator) -> list[Scene]:
+    found: list[Scene] = []
+    for image in photographs():
+        for _ in range(4):
+            corner = rng.integers(0, np.array(image.shape))
+            found.append(folded_panorama(image, corner=tuple(corner)))
+    return found[::4] + found[1::4] + found[2::4] + found[3::4]
+
+
+def _flat() -> list[Scene]:
+    return [photograph(image, pixels_per_spacing=3.0) for image in photographs()]
