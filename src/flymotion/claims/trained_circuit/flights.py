@@ -1,33 +1,36 @@
 """Flights whose local motion is known: clips to learn from, and full turns about three axes to be examined by (C38).
 
-Panoramas are those of :mod:`flymotion.flying.scenery`. A circuit learns from one photograph and is examined with the
-other one. A flat eye is laid on the sphere, pixels 5 degrees apart.
+Eyes turn, and scenes are made of photographs, as in :mod:`flymotion.circuits.schooling`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from flymotion.flying.scenery import FASTEST, PHOTOGRAPHS, photographed
-from flymotion.world.eyes import Eye, Sphere
-from flymotion.world.globe import seen_from
+from flymotion.circuits.schooling import SPACING, attitudes, folded_panorama, photographs, wandering
+from flymotion.world.eyes import Eye
 from flymotion.world.lattices import as_seen
 from flymotion.world.rendering import render
+from flymotion.world.scenes import photograph
 
-__all__ = ["AXES", "DT", "SPACING", "Flight", "flights", "full_turns", "local_motion"]
+__all__ = ["AXES", "DT", "Flight", "flights", "full_turns", "local_motion"]
 
 DT = 0.02
 """Time between frames [s]."""
 
-SPACING = 5.0
-"""Of a flat eye [deg]."""
+DURATION, SPEED, PERSISTENCE = 5.0, 100.0, 0.2
+"""Of a clip [s]; of the motion in it the root mean square [deg/s], and for how long it stays much the same [s]."""
 
-N_FRAMES = 50
-"""Of a clip to learn from."""
+CORNERS = ((0, 0), (100, 200), (200, 400), (300, 600))
+"""Of the photograph, straight up in each of the panoramas that are learned from; the first one is examined with."""
+
+TURNING = 60.0
+"""Speed of full turns [deg/s]."""
 
 AXES = {"yaw": (0.0, 0.0, 1.0), "pitch": (0.0, 1.0, 0.0), "roll": (1.0, 0.0, 0.0)}
 """That an eye turns about, right-handed: x forward, y left, z up."""
@@ -39,43 +42,54 @@ class Flight(NamedTuple):
     movie: np.ndarray
     """Luminance, shape (n_frames, n_columns)."""
     motion: np.ndarray
-    """Of content at each column, right and up as seen, shape (n_columns, 2) [rad/s]."""
+    """Of content at each column, right and up as seen, shape (n_frames, n_columns, 2)."""
 
 
-def flights(eye: Eye, n_clips: int, seed: int) -> Iterator[Flight]:
-    """Yield clips of turns about any axis, at up to the speed at which flies learn, in the photograph of a seed."""
-    rng, looking = np.random.default_rng([seed, 38]), _on_the_globe(eye)
-    scene = photographed(PHOTOGRAPHS[seed % len(PHOTOGRAPHS)])
-    for _ in range(n_clips):
-        attitude, axis = Rotation.random(rng=rng), rng.standard_normal(3)
-        rate = rng.uniform(0.1, 1.0) * np.radians(FASTEST) * axis / np.linalg.norm(axis)
-        turns = Rotation.from_rotvec(np.arange(N_FRAMES)[:, None] * DT * rate)
-        yield Flight(render(scene, looking, (attitude * turns).as_matrix()), local_motion(eye, rate))
+def flights(eye: Eye, n_clips: int, pictures: Sequence[int], seed: int) -> Iterator[Flight]:
+    """Yield clips of an eye that turns about any axis amid photographs in turn, or moves over them if it is flat."""
+    rng, flat = np.random.default_rng([seed, 38]), eye.positions.shape[1] < 3
+    n_frames = round(DURATION / DT)
+    for k in range(n_clips):
+        velocities = wandering(n_frames, eye.positions.shape[1], DT, SPEED, PERSISTENCE, rng)
+        if flat:
+            scene: Any = photograph(_photographs()[pictures[k % len(pictures)]], pixels_per_spacing=3.0)
+            way = np.cumsum(velocities * (DT / SPACING), axis=0) + rng.uniform(*scene.extent.T)
+            motion = np.broadcast_to(velocities[:, None] * [-1, 1], (n_frames, *eye.shape, 2))
+            yield Flight(render(scene, eye, way).reshape(n_frames, -1), motion)
+        else:
+            scene = _panorama(pictures[k % len(pictures)], CORNERS[k // len(pictures) % len(CORNERS)])
+            poses = attitudes(velocities, DT, rng)
+            yield Flight(render(scene, eye, poses), local_motion(eye, velocities))
 
 
-def full_turns(eye: Eye, axis: str, n_attitudes: int, seed: int) -> list[Flight]:
-    """Return full turns about one of :data:`AXES` in the photograph that a seed did not learn from.
+def full_turns(eye: Eye, axis: str, n_attitudes: int, picture: int, seed: int) -> list[Flight]:
+    """Return full turns about one of :data:`AXES` amid a photograph.
 
     Of the first, the eye is upright; others begin in attitudes drawn at random.
     """
-    rate = np.radians(FASTEST) * np.array(AXES[axis])
-    turns = Rotation.from_rotvec(np.arange(round(360 / FASTEST / DT))[:, None] * DT * rate)
-    scene, looking = photographed(PHOTOGRAPHS[(seed + 1) % len(PHOTOGRAPHS)]), _on_the_globe(eye)
+    rate = TURNING * np.array([AXES[axis]])
+    turns = Rotation.from_rotvec(np.radians(np.arange(round(360 / TURNING / DT))[:, None] * DT * rate))
     others = Rotation.random(n_attitudes - 1, rng=np.random.default_rng([seed, 38, 2])) if n_attitudes > 1 else []
-    attitudes = [Rotation.identity(), *others]
-    motion = local_motion(eye, rate)
-    return [Flight(render(scene, looking, (attitude * turns).as_matrix()), motion) for attitude in attitudes]
+    scene, motion = _panorama(picture, CORNERS[0]), local_motion(eye, rate)
+    each = [(attitude * turns).as_matrix() for attitude in (Rotation.identity(), *others)]
+    return [Flight(render(scene, eye, poses), motion) for poses in each]
 
 
-def local_motion(eye: Eye, rate: np.ndarray) -> np.ndarray:
-    """Return how content moves at each column of an eye that turns, right and up as seen, shape (n_columns, 2)."""
-    directions = _on_the_globe(eye).directions
-    flow = -np.cross(rate, directions)
+def local_motion(eye: Eye, velocities: np.ndarray) -> np.ndarray:
+    """Return how content moves at each column, right and up as seen, of a spherical eye that turns.
+
+    Velocities have shape (n_frames, 3), and what is returned (n_frames, n_columns, 2).
+    """
+    directions = eye.positions
+    flow = -np.cross(velocities[:, None], directions)
     return np.stack([np.vecdot(flow, axis) for axis in as_seen(directions)], axis=-1)
 
 
-def _on_the_globe(eye: Eye) -> Sphere:
-    if isinstance(eye, Sphere):
-        return eye
-    directions, sigma = seen_from(eye, SPACING)
-    return Sphere(directions, float(sigma[0]))
+@cache
+def _photographs() -> list[np.ndarray]:
+    return photographs()
+
+
+@cache
+def _panorama(which: int, corner: tuple[int, int]) -> Any:
+    return folded_panorama(_photographs()[which], corner=corner)

@@ -87,12 +87,13 @@ def _by_label(circuit: T4T5Circuit, flown: Sequence[Flight]) -> list[np.ndarray]
     """Return means of what cells see while content moves about as they prefer, shape (4, n_offsets, n_columns) each."""
     preferred = circuit.patches_.preferred
     sums = [np.zeros_like(W) for W in circuit.started_]
-    columns = np.arange(len(preferred))
     for flight in flown:
-        nearest = np.einsum("nsx,nx->ns", preferred, flight.motion).argmax(axis=1)
+        nearest = np.einsum("nsx,tnx->tns", preferred, flight.motion).argmax(axis=2)
         change, intensity, _ = circuit._signals(DT).push(flight.movie)
         for k, total in enumerate(sums):
-            total[nearest, :, columns] += circuit._chi(k, change[k], intensity[k]).sum(axis=1).T
+            chi = circuit._chi(k, change[k], intensity[k])
+            for cell, own in enumerate(total):
+                own += (chi * (nearest == cell)).sum(axis=1)
     return [total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300) for total in sums]
 
 

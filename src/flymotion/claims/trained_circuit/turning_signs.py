@@ -24,11 +24,11 @@ def told(circuit: T4T5Circuit, turns: Mapping[str, Sequence[Flight]]) -> dict[st
 
 def _right(circuit: T4T5Circuit, flight: Flight) -> np.ndarray:
     vectors = np.nanmean(lobula_plate(circuit.transform(flight.movie, dt=DT)).local, axis=0)
-    return ((vectors * flight.motion).sum(axis=1) > 0)[worth_asking(flight)]
+    return ((vectors * flight.motion[0]).sum(axis=1) > 0)[worth_asking(flight)]
 
 
 def worth_asking(flight: Flight) -> np.ndarray:
     """Return which columns see more than the median contrast, and more than the median motion, shape (n_columns,)."""
     contrast = flight.movie.std(axis=0) / flight.movie.mean(axis=0)
-    speed = np.linalg.norm(flight.motion, axis=1)
+    speed = np.linalg.norm(flight.motion[0], axis=1)
     return (contrast > np.median(contrast)) & (speed > np.median(speed))
