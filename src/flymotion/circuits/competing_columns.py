@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "respond"]
 
 SWEEPS = 8
 """Over the cells of a column, one at a time, at most."""
@@ -60,24 +60,6 @@ class Columns:
     def _diagonal(self) -> np.ndarray:
         return np.einsum("aan->an", self.R)
 
-    def respond(self, drive: np.ndarray, M: np.ndarray) -> np.ndarray:
-        """Return outputs to ``W chi``, shape (n_cells, ..., n_columns), which inhibit one another by M.
-
-        One cell at a time, which converges where all at once would flip for ever.
-        """
-        M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
-        theta = np.maximum(drive, 0)
-        tolerance = SETTLED * theta.max(initial=0.0)
-        for _ in range(SWEEPS):
-            moved = 0.0
-            for a in range(len(theta)):
-                now = np.maximum(drive[a] - (M[a] * theta).sum(axis=0), 0)  # Eq. 15
-                moved = max(moved, float(np.abs(now - theta[a]).max(initial=0.0)))
-                theta[a] = now
-            if moved <= tolerance:
-                break
-        return theta
-
     def learn(self, chi: np.ndarray, forgetting: float, pool: np.ndarray | None = None) -> None:
         """Learn from one frame of ``chi``, shape (n_offsets, n_columns).
 
@@ -86,10 +68,46 @@ class Columns:
         drive = (self.S * chi).sum(axis=1) / self._diagonal
         if pool is not None:
             drive = np.where(pool >= 0, drive[:, pool], 0.0).sum(axis=2)
-        theta = self.respond(drive, self.M)
+        theta = respond(drive, self.M)
         if forgetting < 1:
             answered = np.where(theta.any(axis=0), forgetting, 1.0)
             self.S *= answered
             self.R *= answered
         self.S += theta[:, None] * chi  # Eqs. 16 to 18, times That
         self.R += theta[:, None] * theta
+
+
+def respond(drive: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Return outputs of cells that inhibit one another.
+
+    One cell at a time, which converges where all at once would flip for ever.
+
+    Parameters
+    ----------
+    drive : ndarray, shape (n_cells, ..., n_columns)
+        ``W chi``.
+    M : ndarray, shape (n_cells, n_cells, n_columns)
+        Lateral synapses.
+
+    Returns
+    -------
+    ndarray, shape (n_cells, ..., n_columns)
+        0 or more.
+
+    Examples
+    --------
+    >>> respond(np.array([[1.0], [1.0]]), np.array([[[0.0], [0.5]], [[0.5], [0.0]]])).round(3).ravel()
+    array([0.667, 0.667])
+    """
+    M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
+    theta = np.maximum(drive, 0)
+    tolerance = SETTLED * theta.max(initial=0.0)
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for a in range(len(theta)):
+            now = np.maximum(drive[a] - (M[a] * theta).sum(axis=0), 0)  # Eq. 15
+            moved = max(moved, float(np.abs(now - theta[a]).max(initial=0.0)))
+            theta[a] = now
+        if moved <= tolerance:
+            break
+    return theta

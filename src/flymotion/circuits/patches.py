@@ -64,6 +64,12 @@ class Patches:
         padded = np.concatenate([signals, np.zeros_like(signals[..., :1])], axis=-1)  # -1 takes the last
         return np.stack([padded[..., place] for place in self.around.T])
 
+    def known(self, seen: np.ndarray) -> np.ndarray:
+        """Say of which columns the whole patch was seen, shape (n_frames, n_columns), as ``seen`` is."""
+        if seen.all():
+            return seen
+        return self.gather(seen.astype(float)).sum(axis=0) == self.there.sum(axis=1)
+
     def oriented(self) -> np.ndarray:
         """Return weights of dendrites that reach to where content comes from that each cell is to prefer.
 

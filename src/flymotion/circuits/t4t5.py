@@ -21,42 +21,120 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.brevity import in_brief
+from flymotion.circuits.cell_inputs import CellInputs, blocks
+from flymotion.circuits.circuit_detectors import mean_column
+from flymotion.circuits.circuit_streams import CircuitStream
 from flymotion.circuits.column_signals import ColumnSignals
 from flymotion.circuits.competing_columns import Columns
-from flymotion.circuits.decorrelating import Decorrelation, normalised_covariance
 from flymotion.circuits.input_neurons import PATHWAYS
+from flymotion.circuits.learned_columns import LearnedColumns
 from flymotion.circuits.patches import Patches
+from flymotion.detectors.detector import Detector
 from flymotion.frames import unmasked
+from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.world.conventions import as_generator, not_below_0, positive
 from flymotion.world.eyes import Eye
+from flymotion.world.kinds_of_eyes import unpack_eye
 from flymotion.world.lattices import lattice_of
 
-__all__ = ["CircuitStream", "T4T5Circuit"]
-
-BLOCK = 64
-"""Frames computed at a time."""
+__all__ = ["T4T5Circuit"]
 
 EARLY = 4
 """Clips, the first ones, that early vision is fitted to."""
 
-SAMPLES = 20_000
-"""Patches that it is fitted to, about."""
-
 POOL = 2
 """Rings of columns whose outputs are summed where they are pooled."""
+
+FEW = 0.5
+"""Share of the columns with four directions below which that is warned of."""
 
 DECORRELATIONS = ("learned", "surround", "none")
 STARTS = ("oriented", "random")
 
 
-class T4T5Circuit(TransformerMixin, BaseEstimator):
-    """T4 and T5 cells of all columns of an eye, four directions each, that learn online from moving scenes."""
+class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
+    r"""T4 and T5 cells of all columns of an eye, four directions each, that learn online from moving scenes.
+
+    Parameters
+    ----------
+    eye : Hexagon or CompoundEye
+        Whose columns.
+    dt : float
+        Time between the frames that it learns from [s].
+    n_rings : int
+        Rings of columns about each that a cell has inputs from.
+    pooled : bool
+        Whether cells learn from the outputs of all columns within two rings together: a control (C34). By default each
+        learns from its own.
+    contrasts : bool
+        Whether movies are contrasts already; by default they are luminance, 0 or more, in any unit.
+    decorrelation : {"learned", "surround", "none"}
+        What takes out what neighbours share: lateral connections fitted to the first four clips
+        (:mod:`~flymotion.circuits.decorrelating`), the surrounds that were published, or nothing.
+    start : {"oriented", "random"}
+        Dendrites that reach to one side, as T4's do, or anyhow.
+    scatter : float
+        Norm of the random weights that are added to oriented ones, of norm 1.
+    strength : float
+        Of the start: as if it had been learned for so long, in units of summed squared outputs.
+    forgetting : float
+        Share of what was learned that is kept from frame to frame.
+    every : int
+        Every which frame is learned from: neighbouring frames say much the same.
+    half_saturation : float
+        h: contrast of a patch at which responses are half way to saturation, relative to the usual one.
+    random_state : int, Generator, RandomState or None
+        Of the start.
+
+    Attributes
+    ----------
+    weights_ : ndarray, shape (n_columns, 8, n_offsets)
+        Effective weights of T4a-d and T5a-d onto the intensities at ``rings(n_rings)``, decorrelation taken into
+        account; NaN where there is no column.
+    start_ : ndarray, shape (n_columns, 8, n_offsets)
+        The same of the same cells before learning.
+    lateral_ : ndarray, shape (n_columns, 2, 4, 4)
+        Lateral inhibition among T4a-d, and among T5a-d: onto the cell of the row.
+    named_ : ndarray of bool, shape (n_columns, 2)
+        Whether T4, and T5, of a column prefer four different directions. Cells are named by what they prefer after
+        learning; where that is not four directions, as well as can be.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: movies of another shape, negative luminance, parameters out of range, an eye without a lattice.
+
+    Notes
+    -----
+    A cell's own output teaches it, so that it finds the first component of ``E[dx^2 x x']`` (C34): what is normalised
+    has to be decorrelated, and what the centre's intensity tells of its neighbours has to go first.
+
+    References
+    ----------
+    Bahroun, Sengupta & Chklovskii (2019), Section 3.2 and Fig. 4. Takemura et al. (2017), The comprehensive connectome
+    of a neural substrate for ON motion detection in Drosophila. eLife 6:e24394.
+
+    Examples
+    --------
+    >>> from flymotion.circuits.schooling import schooling
+    >>> from flymotion.world import Hexagon
+    >>> from flymotion.world.scenes import SmoothNoise
+    >>> eye, noise = Hexagon(2), SmoothNoise(2.0, ndim=2, period=50.0, random_state=0)
+    >>> circuit = T4T5Circuit(eye, contrasts=True, random_state=0)
+    >>> for movie in schooling(eye, n_clips=2, duration=4.0, scenes=[noise], random_state=0):
+    ...     _ = circuit.partial_fit(movie)
+    >>> circuit.transform(movie).shape, circuit.weights_.shape
+    ((200, 19, 8), (19, 8, 7))
+    """
+
+    __repr__ = in_brief
 
     def __init__(
         self,
         eye: Eye,
         *,
-        dt: float = 0.01,
+        dt: float = 0.02,
         n_rings: int = 1,
         pooled: bool = False,
         contrasts: bool = False,
@@ -84,7 +162,21 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, movies: Any, y: Any = None) -> Self:
-        """Learn anew from a movie, shape (n_frames, n_columns), or an iterable of them, each a clip without cuts."""
+        """Learn anew.
+
+        Parameters
+        ----------
+        movies : array, shape (n_frames, n_columns), or iterable of such
+            Clips without cuts; NaN where nothing is seen.
+        y : None
+            Ignored.
+
+        Warns
+        -----
+        RuntimeWarning
+            Many columns whose cells do not prefer four directions.
+        """
+        self._check_parameters()
         clips = (self._checked(movie) for movie in _movies(movies))
         first = list(islice(clips, EARLY))
         if not first:
@@ -96,7 +188,8 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         return self
 
     def partial_fit(self, movie: Any, y: Any = None) -> Self:
-        """Learn from one more clip, shape (n_frames, n_columns)."""
+        """Learn from one more clip, shape (n_frames, n_columns); early vision is fitted to the first."""
+        self._check_parameters()
         movie = self._checked(movie)
         if not hasattr(self, "networks_"):
             self._begin([movie])
@@ -104,181 +197,151 @@ class T4T5Circuit(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, movie: Any, *, dt: float | None = None) -> np.ndarray:
-        """Respond to a movie, shape (n_frames, n_columns); returns shape (n_frames, n_columns, 8)."""
+        """Respond to a movie.
+
+        Parameters
+        ----------
+        movie : array, shape (n_frames, n_columns)
+            Before its first frame the eye saw that frame for ever.
+        dt : float, optional
+            Time between frames [s]; by default that of the movies learned from.
+
+        Returns
+        -------
+        ndarray, shape (n_frames, n_columns, 8)
+            Responses of T4a-d and T5a-d, 0 or more; NaN where a column's inputs are.
+        """
         stream, movie = self.stream(dt=dt), self._checked(movie)
-        blocks = [stream.respond(block) for block in _blocks(movie)]
-        return np.concatenate(blocks) if blocks else np.zeros((0, movie.shape[1], 8))
+        found = [stream.respond(block) for block in blocks(movie)]
+        return np.concatenate(found) if found else np.zeros((*movie.shape, 8))
 
     def stream(self, *, dt: float | None = None) -> CircuitStream:
-        """Return an object that answers frame by frame; the circuit does not learn from them."""
+        """Return an object that answers frame by frame: ``push(frame)`` returns shape (n_columns, 8)."""
         check_is_fitted(self, "networks_")
-        return CircuitStream(self, self.dt if dt is None else dt)
+        dt = self.dt if dt is None else dt
+        positive(dt=dt)
+        return CircuitStream(self, dt)
 
-    @property
-    def weights_(self) -> np.ndarray:
-        """Effective weights onto the intensities of the patch, shape (n_columns, 8, n_offsets), NaN where no column."""
+    def detector(self) -> Detector:
+        """Return the mean column as a detector of contrasts, on an even lattice, with units T4a-d and T5a-d."""
         check_is_fitted(self, "networks_")
-        return self._effective([network.W for network in self.networks_])
+        return mean_column(self)
 
-    @property
-    def start_(self) -> np.ndarray:
-        """The same before learning, of the same cells."""
-        check_is_fitted(self, "networks_")
-        return self._effective(self.started_)
-
-    @property
-    def lateral_(self) -> np.ndarray:
-        """Lateral inhibition of T4a-d, and of T5a-d, shape (n_columns, 2, 4, 4): onto rows from columns."""
-        check_is_fitted(self, "networks_")
-        each = []
-        for network, order in zip(self.networks_, self.order_, strict=True):
-            M = network.M.transpose(2, 0, 1)
-            each.append(np.take_along_axis(np.take_along_axis(M, order[:, :, None], 1), order[:, None], 2))
-        return np.stack(each, axis=1)
-
-    @property
-    def order_(self) -> list[np.ndarray]:
-        """Which cell of T4, and of T5, is subtype a to d in each column, shape (n_columns, 4) each."""
-        return [order for order, _ in self._names()]
-
-    @property
-    def named_(self) -> np.ndarray:
-        """Whether a column's T4, and T5, prefer four different directions, shape (n_columns, 2)."""
-        return np.stack([four for _, four in self._names()], axis=1)
-
-    def _names(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        weights = [d.matrices for d in self.decorrelations_]
-        found = []
-        for network, A, pathway in zip(self.networks_, weights, PATHWAYS.values(), strict=True):
-            onto = np.einsum("kin,nij->nkj", network.W, A) * pathway.polarity
-            found.append(self.patches_.named(self.patches_.directions(onto)))
-        return found
-
-    def _effective(self, each: list[np.ndarray]) -> np.ndarray:
-        found = []
-        for W, decorrelation, order in zip(each, self.decorrelations_, self.order_, strict=True):
-            onto = np.einsum("kin,nij->nkj", W, decorrelation.matrices)
-            found.append(np.take_along_axis(onto, order[:, :, None], axis=1))
-        there = self.patches_.there[:, None]
-        return np.where(there, np.concatenate(found, axis=1), np.nan)
-
-    def _learn(self, movie: np.ndarray) -> None:
-        signals = self._signals(self.dt)
-        pool = lattice_of(self.eye).around(POOL) if self.pooled else None
-        for block in _blocks(movie):
-            change, intensity, seen = signals.push(block)
-            known = self.patches_.gather(seen.astype(float)).sum(axis=0) == self.patches_.there.sum(axis=1)
-            for k, network in enumerate(self.networks_):
-                chi = self._chi(k, change[k], intensity[k]) * known
-                for t in range(0, len(block), self.every):
-                    network.learn(chi[:, t], self.forgetting, pool)
-        self.n_frames_seen_ += len(movie)
-
-    def _signals(self, dt: float) -> ColumnSignals:
+    def signals(self, dt: float) -> ColumnSignals:
+        """Return early vision before any frame."""
         return ColumnSignals(self.eye, dt, contrasts=self.contrasts, surrounds=self.decorrelation == "surround")
 
     def _begin(self, movies: Sequence[np.ndarray]) -> None:
         """Fit early vision to some clips, and begin with untaught cells."""
-        self._check()
         patches, rng = Patches(self.eye, self.n_rings), as_generator(self.random_state)
-        there, centre = patches.there, patches.centre
-        samples, changes = self._sampled(movies, patches)
-        h = self.half_saturation
-        if self.decorrelation == "learned":
-            each = [Decorrelation.fitted(normalised_covariance(x, centre, h), there, centre) for x in samples]
-        else:
-            each = [Decorrelation.none(x.T @ x / max(len(x), 1), there, centre) for x in samples]
-        self.patches_, self.decorrelations_, self.scales_ = patches, each, changes
-        self.started_, self.networks_, self.n_frames_seen_ = [], [], 0
+        signals = [self.signals(self.dt) for _ in movies]
+        learned = self.decorrelation == "learned"
+        inputs = CellInputs.fitted(movies, patches, signals, self.half_saturation, learned)
+        self.patches_, self.inputs_, self.started_, self.n_frames_seen_ = patches, inputs, [], 0
         for pathway in PATHWAYS.values():
             W = patches.random(rng)
             W = pathway.polarity * patches.oriented() + self.scatter * W if self.start == "oriented" else W
             self.started_.append(W)
-            self.networks_.append(Columns.of_weights(W, self.strength))
+        self.networks_ = [Columns.of_weights(W, self.strength) for W in self.started_]
 
-    def _sampled(self, movies: Sequence[np.ndarray], patches: Patches) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return intensities of whole patches as T4 and T5 see them, and the root mean square of their changes."""
-        whole = np.flatnonzero(patches.there.sum(axis=1) == patches.there.sum(axis=1).max())
-        step = max(1, sum(map(len, movies)) * len(whole) // SAMPLES)
-        found: list[list[np.ndarray]] = [[], []]
-        sums = np.zeros((2, 2))
+    def _learn(self, movie: np.ndarray) -> None:
+        signals = self.signals(self.dt)
+        pool = lattice_of(self.eye).around(POOL) if self.pooled else None
         at = 0
-        for movie in movies:
-            signals = self._signals(self.dt)
-            for block in _blocks(movie):
-                change, intensity, seen = signals.push(block)
-                sums += [[(c[seen] ** 2).sum(), seen.sum()] for c in change]
-                known = patches.gather(seen.astype(float))[..., whole].all(axis=0).ravel()
-                chosen = np.arange(-at % step, known.size, step)
-                at += known.size
-                for k in range(2):
-                    x = patches.gather(intensity[k])[..., whole].reshape(len(patches.there.T), -1)
-                    found[k].append(x[:, chosen][:, known[chosen]].T)
-        scales = np.sqrt(sums[:, 0] / np.maximum(sums[:, 1], 1))
-        return [np.concatenate(x) for x in found], np.where(scales > 0, scales, 1.0)
-
-    def _chi(self, k: int, change: np.ndarray, intensity: np.ndarray) -> np.ndarray:
-        """Return the change at the centre times what cells see of the patch, each bounded, (n_offsets, ..., n)."""
-        x = self.decorrelations_[k](self.patches_.gather(intensity))
-        size = np.maximum(self.patches_.there.sum(axis=1) - 1, 1) * self.half_saturation**2
-        gain = change / np.sqrt(change**2 + self.scales_[k] ** 2)
-        return x * (gain / np.sqrt((x**2).sum(axis=0) + size))
+        for block in blocks(movie):
+            change, intensity, seen = signals.push(block)
+            known = self.patches_.known(seen)
+            chosen = np.arange(-at % self.every, len(block), self.every)
+            at += len(block)
+            for k, network in enumerate(self.networks_):
+                patches = self.patches_.gather(intensity[k][chosen])
+                chi = self.inputs_[k](change[k][chosen], patches) * known[chosen]
+                for t in range(len(chosen)):
+                    network.learn(chi[:, t], self.forgetting, pool)
+        self.n_frames_seen_ += len(movie)
 
     def _checked(self, movie: Any) -> np.ndarray:
         movie = unmasked(movie, "movie", float)
         n = len(self.eye.positions)
         if movie.ndim != 2 or movie.shape[1] != n:
-            raise ValueError(f"the movie has shape {movie.shape}; expected (n_frames, {n}), one column a lens")
+            raise ValueError(f"the movie has shape {movie.shape}; expected (n_frames, {n}), a number for each lens")
+        if np.isinf(movie).any() or (not self.contrasts and (movie < 0).any()):
+            raise ValueError(
+                f"the movie has values from {np.nanmin(movie):g} to {np.nanmax(movie):g}; expected luminance, finite "
+                "and 0 or more, or contrasts=True"
+            )
         return movie
 
-    def _check(self) -> None:
+    def _check_parameters(self) -> None:
         positive(dt=self.dt, strength=self.strength, half_saturation=self.half_saturation)
         not_below_0(scatter=self.scatter)
-        if self.decorrelation not in DECORRELATIONS or self.start not in STARTS:
-            raise ValueError(
-                f"decorrelation is {self.decorrelation!r} and start {self.start!r}; expected one of "
-                f"{', '.join(DECORRELATIONS)}, and one of {', '.join(STARTS)}"
-            )
+        for name, least in (("n_rings", 1), ("every", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < least:
+                raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
+        if not 0 < self.forgetting <= 1:
+            raise ValueError(f"forgetting is {self.forgetting!r}; expected more than 0, up to 1")
+        for name, options in (("decorrelation", DECORRELATIONS), ("start", STARTS)):
+            if getattr(self, name) not in options:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(options)}")
 
     def _warn(self) -> None:
-        lost = 1 - self.named_.mean()
-        if lost > 0.2:
+        if (share := float(self.named_.mean())) < FEW:
             warnings.warn(
-                f"in {lost:.0%} of the columns the four cells do not prefer four directions: see named_",
+                f"in {1 - share:.0%} of the columns the four cells do not prefer four directions (named_): longer or "
+                "more varied movies may help",
                 RuntimeWarning,
                 stacklevel=3,
             )
 
+    def pack(self) -> Packed:
+        """Return what :meth:`unpack` makes the circuit of again."""
+        check_is_fitted(self, "networks_")
+        numbers = {name: getattr(self, name) for name in NUMBERS} | {
+            "random_state": seed_of(self),
+            "n_frames_seen": self.n_frames_seen_,
+        }
+        arrays = {"scales": np.array([inputs.scale for inputs in self.inputs_])}
+        for k, name in enumerate(PATHWAYS):
+            arrays[f"decorrelation_{name}"] = self.inputs_[k].decorrelation.matrices
+            arrays[f"start_{name}"] = self.started_[k]
+            arrays[f"S_{name}"], arrays[f"R_{name}"] = self.networks_[k].S, self.networks_[k].R
+        return packed(numbers, arrays, eye=self.eye)
 
-class CircuitStream:
-    """A circuit that watches: what its cells remember of the frames so far. Made by :meth:`T4T5Circuit.stream`."""
+    @classmethod
+    def unpack(cls, given: Given) -> T4T5Circuit:
+        """Return the circuit that was packed."""
+        eye = unpack_eye(given.part("eye"))
+        kinds: dict[str, Any] = {name: given.number(name, kind) for name, kind in NUMBERS.items()}
+        circuit = cls(eye, **kinds, random_state=given.seed("random_state", optional=True))
+        circuit._check_parameters()
+        patches = Patches(eye, circuit.n_rings)
+        n, m = patches.there.shape
+        scales = given.array("scales", 2, least=0).tolist()
+        circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
+        circuit.inputs_, circuit.started_, circuit.networks_ = [], [], []
+        for k, name in enumerate(PATHWAYS):
+            A = given.array(f"decorrelation_{name}", n, m, m)
+            circuit.inputs_.append(CellInputs.of_matrices(A, scales[k], patches, circuit.half_saturation))
+            circuit.started_.append(given.array(f"start_{name}", 4, m, n))
+            circuit.networks_.append(Columns(given.array(f"S_{name}", 4, m, n), given.array(f"R_{name}", 4, 4, n)))
+        return circuit
 
-    def __init__(self, circuit: T4T5Circuit, dt: float) -> None:
-        self._circuit, self._signals = circuit, circuit._signals(dt)
-        self._cells = [
-            (network, np.ascontiguousarray(network.W), np.ascontiguousarray(network.M)) for network in circuit.networks_
-        ]
-        self._orders = [order.T for order in circuit.order_]
 
-    def push(self, frame: Any) -> np.ndarray:
-        """Answer the next frame, shape (n_columns,); returns shape (n_columns, 8), NaN where inputs are."""
-        return self.respond(self._circuit._checked(np.asarray(frame)[None]))[0]
-
-    def respond(self, frames: np.ndarray) -> np.ndarray:
-        """Answer some frames, shape (n_frames, n_columns); returns shape (n_frames, n_columns, 8)."""
-        circuit = self._circuit
-        change, intensity, seen = self._signals.push(frames)
-        responses = np.empty((*frames.shape, 8))
-        for k, (network, W, M) in enumerate(self._cells):
-            chi = circuit._chi(k, change[k], intensity[k])
-            drive = np.einsum("kin,i...n->k...n", W, chi)
-            theta = network.respond(drive, M)
-            theta = np.take_along_axis(theta, self._orders[k][:, None], axis=0)
-            responses[..., 4 * k : 4 * k + 4] = np.moveaxis(theta, 0, -1)
-        if not seen.all():
-            known = circuit.patches_.gather(seen.astype(float)).sum(axis=0) == circuit.patches_.there.sum(axis=1)
-            responses[~known] = np.nan
-        return responses
+NUMBERS = {
+    "dt": float,
+    "n_rings": int,
+    "pooled": bool,
+    "contrasts": bool,
+    "decorrelation": str,
+    "start": str,
+    "scatter": float,
+    "strength": float,
+    "forgetting": float,
+    "every": int,
+    "half_saturation": float,
+}
+"""Parameters that are kept, but for the eye and the seed."""
 
 
 def _movies(movies: Any) -> Iterator[Any]:
@@ -286,7 +349,3 @@ def _movies(movies: Any) -> Iterator[Any]:
         yield movies
     else:
         yield from movies
-
-
-def _blocks(movie: np.ndarray) -> Iterator[np.ndarray]:
-    return (movie[t : t + BLOCK] for t in range(0, len(movie), BLOCK))
