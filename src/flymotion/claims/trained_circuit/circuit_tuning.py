@@ -53,7 +53,7 @@ def _detector(circuit: T4T5Circuit) -> FunctionDetector:
     whole = np.flatnonzero(circuit.patches_.there.all(axis=1))
 
     def respond(movie: np.ndarray, dt: float) -> np.ndarray:
-        return circuit.transform(movie, dt=dt)[:, whole]
+        return circuit.transform(np.maximum(movie, 0), dt=dt)[:, whole]  # rounding, at full contrast
 
     directions = tuple(PREFERRED[cell[-1]] for cell in SUBTYPES)
     return FunctionDetector(respond, directions=directions, name="circuit")

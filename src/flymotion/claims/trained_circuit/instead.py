@@ -89,9 +89,9 @@ def _by_label(circuit: T4T5Circuit, flown: Sequence[Flight]) -> list[np.ndarray]
     sums = [np.zeros_like(W) for W in circuit.started_]
     for flight in flown:
         nearest = np.einsum("nsx,tnx->tns", preferred, flight.motion).argmax(axis=2)
-        change, intensity, _ = circuit._signals(DT).push(flight.movie)
+        change, intensity, _ = circuit.signals(DT).push(flight.movie)
         for k, total in enumerate(sums):
-            chi = circuit._chi(k, change[k], intensity[k])
+            chi = circuit.inputs_[k](change[k], circuit.patches_.gather(intensity[k]))
             for cell, own in enumerate(total):
                 own += (chi * (nearest == cell)).sum(axis=1)
     return [total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300) for total in sums]
