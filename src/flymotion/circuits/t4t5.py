@@ -49,8 +49,7 @@ POOL = 2
 FEW = 0.5
 """Share of the columns with four directions below which that is warned of."""
 
-DECORRELATIONS = ("learned", "surround", "none")
-STARTS = ("oriented", "random")
+DECORRELATIONS, STARTS = ("learned", "surround", "none"), ("oriented", "random")
 
 
 class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
@@ -228,7 +227,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         return mean_column(self)
 
     def signals(self, dt: float) -> ColumnSignals:
-        """Return early vision before any frame."""
+        """Return untouched early vision."""
         return ColumnSignals(self.eye, dt, contrasts=self.contrasts, surrounds=self.decorrelation == "surround")
 
     def _begin(self, movies: Sequence[np.ndarray]) -> None:
