@@ -101,13 +101,14 @@ def respond(drive: np.ndarray, M: np.ndarray) -> np.ndarray:
     """
     M = M.reshape(*M.shape[:2], *[1] * (drive.ndim - 2), M.shape[2])
     theta = np.maximum(drive, 0)
-    tolerance = SETTLED * theta.max(initial=0.0)
+    tolerance = SETTLED * theta.max(axis=0)
+    moving = tolerance > 0  # columns that have settled stay, so that what is beside them does not matter
     for _ in range(SWEEPS):
-        moved = 0.0
+        before = theta.copy()
         for a in range(len(theta)):
             now = np.maximum(drive[a] - (M[a] * theta).sum(axis=0), 0)  # Eq. 15
-            moved = max(moved, float(np.abs(now - theta[a]).max(initial=0.0)))
-            theta[a] = now
-        if moved <= tolerance:
+            theta[a] = np.where(moving, now, theta[a])
+        moving &= np.abs(theta - before).max(axis=0) > tolerance
+        if not moving.any():
             break
     return theta
