@@ -3,13 +3,13 @@
 ``flights``: clips to learn from, and full turns in another photograph. ``turning_signs``: whether columns tell where
 content moves. ``circuit_tuning``: gratings and edges, beside the published curves of T4 and T5 as in C30. ``instead``:
 what stands beside it. Columns are asked on *Drosophila*'s measured left eye (the right one is its mirror image), in the
-quick size on a coarse one; tuning is measured on a hexagon, as gratings are flat.
+quick size on a coarse one; gratings, which are flat, are shown to the mean column, on an even lattice.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from flymotion.claims.cells.unlearned import models
 from flymotion.claims.rows import Claim, above, report
 from flymotion.claims.running import Found, Work, each_seed
 from flymotion.claims.trained_circuit.circuit_tuning import (
-    ASKED,
     CONTRASTS,
     FREQUENCIES,
     LENGTHS,
@@ -36,7 +35,7 @@ from flymotion.claims.trained_circuit.instead import INSTEAD, instead
 from flymotion.claims.trained_circuit.sheets import circuit_cells, circuit_turns
 from flymotion.claims.trained_circuit.turning_signs import told
 from flymotion.world.compound_eyes import CompoundEye, buchner
-from flymotion.world.eyes import Eye, Hexagon
+from flymotion.world.eyes import Hexagon
 from flymotion.world.globe import seen_from
 
 if TYPE_CHECKING:
@@ -45,9 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["CLAIMS", "QUICK", "Config", "check", "figures", "work"]
 
 CLAIMS = {"C38": "the trained circuit sees motion as the fly does"}
-
-HEXAGON = Hexagon(4)
-"""What gratings are shown to."""
 
 COARSE = 6, 10.0
 """Rings of lenses of a coarse eye, and the angle between them [deg]."""
@@ -63,8 +59,7 @@ class Config:
     Parameters
     ----------
     n_seeds : int
-        Circuits. Where they are turned, each has learned from one of two photographs, and is asked in the other; what
-        is shown gratings has learned from both.
+        Circuits; each learns from one of two photographs, in turn, and is asked in the other one.
     eye : {"buchner", "hexagon"}
         What columns are asked on.
     n_clips : int
@@ -81,8 +76,7 @@ QUICK = {"n_seeds": 1, "eye": "coarse"}
 
 def work(config: Config) -> Work:
     """Train circuits, turn them, and show them gratings."""
-    turned = {"turned": each_seed(_turn, config.n_seeds, config)}
-    return turned | {"tuned": each_seed(_tune, config.n_seeds, config), "models": models}
+    return {"circuits": each_seed(_examine, config.n_seeds, config), "models": models}
 
 
 def _coarse() -> CompoundEye:
@@ -92,60 +86,47 @@ def _coarse() -> CompoundEye:
     return CompoundEye.from_directions(directions)
 
 
-def _trained(
-    eye: Eye, config: Config, pictures: Sequence[int], seed: int, **how: Any
-) -> tuple[T4T5Circuit, list[Flight]]:
-    flown = list(flights(eye, config.n_clips, pictures, seed))
+def _examine(config: Config, seed: int) -> dict[str, Any]:
+    """Train a circuit with one photograph, ask its columns in the other one, and measure its tuning."""
+    eye = buchner("left") if config.eye == "buchner" else _coarse()
+    flown = list(flights(eye, config.n_clips, [seed % 2], seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that cells do not prefer four directions is a row
-        circuit = T4T5Circuit(eye, dt=DT, random_state=seed, **how).fit([flight.movie for flight in flown])
-    return circuit, flown
-
-
-def _turn(config: Config, seed: int) -> dict[str, Any]:
-    """Return shares of columns that tell where content moves, and of those whose cells prefer four directions."""
-    eye = buchner("left") if config.eye == "buchner" else _coarse()
+        circuit = T4T5Circuit(eye, dt=DT, random_state=seed).fit([flight.movie for flight in flown])
     turns = {axis: full_turns(eye, axis, ATTITUDES[config.eye], (seed + 1) % 2, seed) for axis in AXES}
-    circuit, flown = _trained(eye, config, [seed % 2], seed)
-    pooled, _ = _trained(eye, config, [seed % 2], seed, pooled=True)
-    each = {"learned": circuit, "pooled": pooled} | instead(circuit, flown, seed)
-    return {name: told(one, turns) | {"named": float(one.named_.mean())} for name, one in each.items()}
-
-
-def _tune(config: Config, seed: int) -> dict[str, Any]:
-    circuit, flown = _trained(HEXAGON, config, [0, 1], seed)
     others = instead(circuit, flown, seed)
-    nulls = {name: beside_cells(one) for name, one in others.items() if name != "elsewhere"}  # means over columns
+    each = {"learned": circuit} | others
     own = xr.concat([beside_cells(circuit)], "wavelength").assign_coords(wavelength=[WAVELENGTH])
+    nulls = {name: beside_cells(others[name]) for name in INSTEAD if name != "elsewhere"}  # of the mean column
     return {
+        "turned": {name: told(one, turns) | {"named": float(one.named_.mean())} for name, one in each.items()},
         "beside": Tuned(None, own, nulls),
-        "responses": {"learned": responses(circuit), "start": responses(others["start"])},
+        "responses": {name: responses(each[name]) for name in ("learned", "start")},
     }
 
 
 def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C38."""
+    circuits = found["circuits"]
     where = f"{config.n_clips} clips of 5 s; an eye: {config.eye}"
-    yield from _check_turns(found["turned"], where)
+    yield from _check_turns(circuits["turned"], where)
     words = BESIDE | {name: INSTEAD[name] for name in INSTEAD if name != "elsewhere"}
-    measured = f"a hexagon of {HEXAGON.shape[0]} columns, means of those with all neighbours"
-    for row in state({"circuit": found["tuned"]["beside"]}, found["models"], (), claim="C38", beside=words):
-        yield replace(row, note="; ".join(part for part in (row.note, measured) if part))
-    yield from _check_responses(found["tuned"]["responses"])
+    for row in state({"circuit": circuits["beside"]}, found["models"], (), claim="C38", beside=words):
+        yield replace(row, note=f"{row.note}; the mean column; {where}")
+    yield from _check_responses(circuits["responses"])
 
 
 def _check_turns(turned: Found, where: str) -> Iterator[Claim]:
-    words = {"pooled": "cells that learn from the outputs of two rings of columns"} | INSTEAD
     for axis in AXES:
         title = (
             f"share of columns of more than median contrast and motion whose motion vector is right, full turn: {axis}"
         )
         row = above(f"C38.{axis}", title, turned["learned"][axis], 0.95, note=f"a photograph not learned from; {where}")
-        yield from beside(row, **{k: Null(name, turned[k][axis], np.min) for k, name in words.items()})
+        yield from beside(row, **{k: Null(name, turned[k][axis], np.min) for k, name in INSTEAD.items()})
     title = "share of columns whose four cells, of T4 and of T5, prefer four directions"
     row = report("C38.named", title, turned["learned"]["named"], worst=np.min, note=where)
-    told = {k: Null(words[k], turned[k]["named"], np.min) for k in ("pooled", "start", "random", "labelled")}
-    yield from beside(row, **told)
+    nulls = {k: Null(INSTEAD[k], turned[k]["named"], np.min) for k in ("start", "random", "labelled")}
+    yield from beside(row, **nulls)
 
 
 def _check_responses(found: Found) -> Iterator[Claim]:
@@ -161,8 +142,7 @@ def _check_responses(found: Found) -> Iterator[Claim]:
 
 def _check_gratings(own: Responses, start: Responses, kind: str) -> Iterator[Claim]:
     """Report frequencies and speeds that are answered most, and how responses grow with contrast."""
-    cells = [k for k, cell in enumerate(ASKED) if cell.startswith(kind)]
-    suffix = kind.lower()
+    cells, suffix = slice(0, 4) if kind == "T4" else slice(4, 8), kind.lower()
 
     def best(one: Responses, k: int) -> np.ndarray:
         return np.array(FREQUENCIES)[one.frequency[..., cells].mean(axis=-1)[:, k].argmax(axis=-1)]
@@ -172,13 +152,11 @@ def _check_gratings(own: Responses, start: Responses, kind: str) -> Iterator[Cla
         return np.log2(answers[:, low + 1] / answers[:, low])
 
     first, second = LENGTHS
-    title = (
-        f"temporal frequency that {kind}a and c answer most, preferred direction, gratings of {first:.0f} deg, median"
-    )
-    note = f"of {', '.join(f'{f:g}' for f in FREQUENCIES)}; the fly's T4 about 1 Hz (Maisak et al. 2013)"
+    title = f"temporal frequency that {kind}a-d answer most, preferred direction, gratings of {first:.0f} deg, median"
+    note = f"of {', '.join(f'{f:.3g}' for f in FREQUENCIES)}; the fly's T4 about 1 Hz (Maisak et al. 2013)"
     row = report(f"C38.frequency_{suffix}", title, best(own, 0), worst=np.median, unit="Hz", note=note)
     yield from beside(row, start=Null(INSTEAD["start"], best(start, 0), np.median))
-    title = f"best speed of {kind}a and c at {second:.0f} deg over that at {first:.0f} deg, median"
+    title = f"best speed of {kind}a-d at {second:.0f} deg over that at {first:.0f} deg, median"
     ratio = second * best(own, 1) / (first * best(own, 0))
     note = "2 where temporal frequency is what counts, 1 where speed is"
     yield report(f"C38.speed_{suffix}", title, ratio, worst=np.median, note=note)
@@ -197,8 +175,9 @@ def _selectivity(one: Responses, kind: str) -> np.ndarray:
 
 def figures(found: Found, config: Config) -> dict[str, Figure]:
     """Draw shares of columns that are right, and tuning beside the cells'."""
-    words = {"learned": "learned"} | {"pooled": "learned, pooled"} | INSTEAD
+    circuits = found["circuits"]
+    words = {"learned": "learned"} | INSTEAD
     return {
-        "circuit-turns": circuit_turns(found["turned"], words),
-        "circuit-cells": circuit_cells(found["tuned"]["beside"]),
+        "circuit-turns": circuit_turns(circuits["turned"], words),
+        "circuit-cells": circuit_cells(circuits["beside"]),
     }

@@ -34,7 +34,7 @@ def circuit_turns(turned: Found, words: Mapping[str, str]) -> Figure:
     axes.axvline(0.5, color="0.8", linewidth=0.8)
     axes.set_yticks(range(len(words)), list(words.values()), fontsize=8)
     axes.invert_yaxis()
-    axes.set(xlim=(0.3, 1.02), xlabel="share of columns that tell where content moves (bound 0.95, chance 0.5)")
+    axes.set(xlim=(0.2, 1.03), xlabel="share of columns that tell where content moves (bound 0.95, chance 0.5)")
     axes.legend(fontsize=8, loc="lower left", title="turn about", title_fontsize=8)
     return figure
 
