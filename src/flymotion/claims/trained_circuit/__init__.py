@@ -30,10 +30,10 @@ from flymotion.claims.trained_circuit.circuit_tuning import (
     beside_cells,
     responses,
 )
-from flymotion.claims.trained_circuit.flights import AXES, DT, Flight, flights, full_turns
+from flymotion.claims.trained_circuit.flights import AXES, DT, flights, full_turns
 from flymotion.claims.trained_circuit.instead import INSTEAD, instead
 from flymotion.claims.trained_circuit.sheets import circuit_cells, circuit_turns
-from flymotion.claims.trained_circuit.turning_signs import told
+from flymotion.claims.trained_circuit.turning_signs import told, told_by_difference
 from flymotion.world.compound_eyes import CompoundEye, buchner
 from flymotion.world.eyes import Hexagon
 from flymotion.world.globe import seen_from
@@ -47,6 +47,9 @@ CLAIMS = {"C38": "the trained circuit sees motion as the fly does"}
 
 COARSE = 6, 10.0
 """Rings of lenses of a coarse eye, and the angle between them [deg]."""
+
+OPPOSED = ("start", "random", "shuffled")
+"""Nulls whose columns are asked twice, in a turn and in the same turn backwards."""
 
 ATTITUDES = {"buchner": 1, "coarse": 2}
 """In which an eye begins full turns: one of few columns in more."""
@@ -100,6 +103,7 @@ def _examine(config: Config, seed: int) -> dict[str, Any]:
     nulls = {name: beside_cells(others[name]) for name in INSTEAD if name != "elsewhere"}  # of the mean column
     return {
         "turned": {name: told(one, turns) | {"named": float(one.named_.mean())} for name, one in each.items()},
+        "opposed": {name: told_by_difference(each[name], turns) for name in ("learned", *OPPOSED)},
         "beside": Tuned(None, own, nulls),
         "responses": {name: responses(each[name]) for name in ("learned", "start")},
     }
@@ -109,20 +113,23 @@ def check(found: Found, config: Config) -> Iterator[Claim]:
     """State C38."""
     circuits = found["circuits"]
     where = f"{config.n_clips} clips of 5 s; an eye: {config.eye}"
-    yield from _check_turns(circuits["turned"], where)
+    yield from _check_turns(circuits["turned"], circuits["opposed"], where)
     words = BESIDE | {name: INSTEAD[name] for name in INSTEAD if name != "elsewhere"}
     for row in state({"circuit": circuits["beside"]}, found["models"], (), claim="C38", beside=words):
         yield replace(row, note=f"{row.note}; the mean column; {where}")
     yield from _check_responses(circuits["responses"])
 
 
-def _check_turns(turned: Found, where: str) -> Iterator[Claim]:
+def _check_turns(turned: Found, opposed: Found, where: str) -> Iterator[Claim]:
     for axis in AXES:
         title = (
             f"share of columns of more than median contrast and motion whose motion vector is right, full turn: {axis}"
         )
         row = above(f"C38.{axis}", title, turned["learned"][axis], 0.95, note=f"a photograph not learned from; {where}")
         yield from beside(row, **{k: Null(name, turned[k][axis], np.min) for k, name in INSTEAD.items()})
+        title = f"{title}, less the vector of the same turn backwards"
+        row = report(f"C38.{axis}_opposed", title, opposed["learned"][axis], worst=np.min, note=where)
+        yield from beside(row, **{k: Null(INSTEAD[k], opposed[k][axis], np.min) for k in OPPOSED})
     title = "share of columns whose four cells, of T4 and of T5, prefer four directions"
     row = report("C38.named", title, turned["learned"]["named"], worst=np.min, note=where)
     nulls = {k: Null(INSTEAD[k], turned[k]["named"], np.min) for k in ("start", "random", "labelled")}
