@@ -112,7 +112,7 @@ def test_outputs_are_those_of_the_nonnegative_problem():
     drive = rng.standard_normal((4, 30))
     theta = respond(drive, network.M)
     slope = theta + np.einsum("kln,ln->kn", network.M, theta) - drive
-    assert theta.min() >= 0 and slope.min() > -1e-3 and np.abs(theta * slope).max() < 1e-3
+    assert theta.min() >= 0 and slope.min() > -5e-3 and np.abs(theta * slope).max() < 5e-3
 
 
 def test_learning_is_the_rule_column_by_column():
@@ -133,7 +133,7 @@ def test_learning_is_the_rule_column_by_column():
             w += theta[:, None] * (frame - theta[:, None] * w) / strength[:, None]
             M += theta[:, None] * (theta - theta[:, None] * M) / strength[:, None]
             np.fill_diagonal(M, 0)
-        np.testing.assert_allclose(network.W[:, :, n], w, atol=1e-4)
+        np.testing.assert_allclose(network.W[:, :, n], w, atol=1e-6)
 
 
 # -- patches ---------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_cells_answer_motion_in_the_direction_that_they_are_named_for():
 def test_any_split_of_a_movie_gives_the_same_responses():
     circuit, movie = taught(), lessons()[0][:70]
     stream = circuit.stream()
-    np.testing.assert_allclose([stream.push(frame) for frame in movie], circuit.transform(movie), atol=1e-3)
+    np.testing.assert_allclose([stream.push(frame) for frame in movie], circuit.transform(movie), atol=1e-12)
 
 
 def test_a_lens_that_sees_nothing_neither_answers_nor_teaches():

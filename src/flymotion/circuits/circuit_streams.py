@@ -67,7 +67,7 @@ class CircuitStream:
         responses = np.empty((*frames.shape, 8))
         for k, (W, M) in enumerate(self.cells):
             chi = self._inputs[k](change[k], self._patches.gather(intensity[k]))
-            theta = respond(np.stack([(w[:, None] * chi).sum(axis=0) for w in W]), M)
+            theta = respond(np.stack([np.einsum("in,i...n->...n", w, chi) for w in W]), M)
             responses[..., 4 * k : 4 * k + 4] = np.moveaxis(theta, 0, -1)
         if not seen.all():
             responses[~self._patches.known(seen)] = np.nan

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from flymotion.circuits.input_neurons import INPUTS, PATHWAYS, InputNeuron
-from flymotion.detectors.temporal import Chain, LowPass, filtered, start
+from flymotion.detectors.temporal import Chain, HighPass, LowPass, filtered, start
 from flymotion.world.eyes import Eye
 
 __all__ = ["ADAPTATION", "ColumnSignals", "Signals", "receptive_field"]
@@ -66,6 +66,8 @@ class ColumnSignals:
         names = {name for pathway in PATHWAYS.values() for name in (*pathway.change, *pathway.intensity)}
         self._fields = {name: receptive_field(INPUTS[name], eye) for name in names} if surrounds else {}
         self._states: dict[Any, Any] = {}
+        steps = {LowPass(ADAPTATION), *(step for name in names for step in INPUTS[name].chain)}
+        self._coefficients = {step: step.coefficients(dt) for step in steps if isinstance(step, LowPass | HighPass)}
 
     def push(self, frames: np.ndarray) -> Signals:
         """Return what T4 and T5 see of the next frames, shape (n_frames, n_columns), NaN where nothing is seen."""
@@ -100,9 +102,18 @@ class ColumnSignals:
         for k, step in enumerate(chain):
             if (key, k) not in self._states and len(signals):
                 self._states[key, k] = start(step, signals[0], self.dt)[0]
-            if len(signals):
+            if len(signals) == 1 and isinstance(step, LowPass | HighPass):
+                signals = self._next(step, signals, self._states[key, k])
+            elif len(signals):
                 signals, self._states[key, k] = filtered(step, signals, self._states[key, k], self.dt)
         return signals
+
+    def _next(self, step: LowPass | HighPass, frame: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """Filter one frame, as ``filtered`` does in twenty times the time; ``state``, shape (1, n), goes on."""
+        (b0, b1), (_, a1) = self._coefficients[step]
+        out = b0 * frame + state
+        state[...] = b1 * frame - a1 * out
+        return out
 
 
 def receptive_field(neuron: InputNeuron, eye: Eye) -> csr_array:
