@@ -10,8 +10,8 @@ from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.claims import trained_circuit
 from flymotion.claims.running import run
 from flymotion.claims.trained_circuit.flights import AXES, DT, Flight, flights, full_turns, local_motion
-from flymotion.claims.trained_circuit.instead import INSTEAD, instead
 from flymotion.claims.trained_circuit.turning_signs import told, told_by_difference, worth_asking
+from flymotion.claims.trained_circuit.untaught import INSTEAD, instead
 from flymotion.world.compound_eyes import CompoundEye
 from flymotion.world.eyes import Hexagon, Sphere
 from flymotion.world.globe import seen_from

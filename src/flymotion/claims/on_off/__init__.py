@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flymotion.claims.beside import Null, beside
+from flymotion.claims.on_off.channel_figures import effects, filters
 from flymotion.claims.on_off.contrasts import N_STRIPS, PATCHES, SCENES, blocks_seen
 from flymotion.claims.on_off.lone_cells import Cells, learn_cells, learn_on_both
-from flymotion.claims.on_off.pictures import effects, filters
 from flymotion.claims.on_off.telling_apart import MEASURES, apart, likeness, measures, permuted, sides
 from flymotion.claims.rows import Claim, report
 from flymotion.claims.running import Found, Work, each_seed

@@ -1,7 +1,7 @@
 """The exam of the trained circuit: whether it sees motion as the fly does (Section 3.2; C38).
 
 ``flights``: clips to learn from, and full turns in another photograph. ``turning_signs``: whether columns tell where
-content moves. ``circuit_tuning``: gratings and edges, beside the published curves of T4 and T5 as in C30. ``instead``:
+content moves. ``circuit_tuning``: gratings and edges, beside the published curves of T4 and T5 as in C30. ``untaught``:
 what stands beside it. Columns are asked on *Drosophila*'s measured left eye (the right one is its mirror image), in the
 quick size on a coarse one; gratings, which are flat, are shown to the mean column, on an even lattice.
 """
@@ -31,9 +31,9 @@ from flymotion.claims.trained_circuit.circuit_tuning import (
     responses,
 )
 from flymotion.claims.trained_circuit.flights import AXES, DT, flights, full_turns
-from flymotion.claims.trained_circuit.instead import INSTEAD, instead
 from flymotion.claims.trained_circuit.sheets import circuit_cells, circuit_turns
 from flymotion.claims.trained_circuit.turning_signs import told, told_by_difference
+from flymotion.claims.trained_circuit.untaught import INSTEAD, instead
 from flymotion.world.compound_eyes import CompoundEye, buchner
 from flymotion.world.eyes import Hexagon
 from flymotion.world.globe import seen_from
@@ -51,7 +51,7 @@ COARSE = 6, 10.0
 OPPOSED = ("start", "random", "shuffled")
 """Nulls whose columns are asked twice, in a turn and in the same turn backwards."""
 
-ATTITUDES = {"buchner": 1, "coarse": 2}
+ATTITUDES = {"buchner": 1, "coarse": 1}
 """In which an eye begins full turns: one of few columns in more."""
 
 
