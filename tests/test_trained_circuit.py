@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.claims import trained_circuit
 from flymotion.claims.running import run
-from flymotion.claims.trained_circuit.flights import AXES, DT, Flight, flights, full_turns, local_motion
+from flymotion.claims.trained_circuit.flights import AXES, DT, Flight, flights, full_turn, local_motion
 from flymotion.claims.trained_circuit.turning_signs import told, told_by_difference, worth_asking
 from flymotion.claims.trained_circuit.untaught import INSTEAD, instead
 from flymotion.world.compound_eyes import CompoundEye
@@ -90,7 +90,7 @@ def test_motion_is_that_of_the_movie():
     """The gradient of luminance along the eye, times the motion, is minus its change, in a full turn."""
     directions, _ = seen_from(Hexagon(8), 2.0)
     eye = CompoundEye.from_directions(directions, acceptance=2.0)
-    [turn] = full_turns(eye, "yaw", 1, 0, 0)
+    turn = full_turn(eye, "yaw", 0)
     places = np.stack([np.arctan2(-directions[:, 1], directions[:, 0]), np.arcsin(directions[:, 2])], axis=1)
     design = np.column_stack([places, np.ones(len(places))])
     slope = np.linalg.lstsq(design, turn.movie.T, rcond=None)[0][:2]  # of the mean plane
@@ -122,7 +122,7 @@ class Always:
 def test_what_a_column_always_says_is_taken_off():
     movie = 1 + np.outer(np.linspace(0, 0.5, 10), [0.5, 1, 1.5, 2])
     left = np.array([[[-1.0, 0], [-2, 0], [-3, 0], [-4, 0]]])
-    turns = {"right": [Flight(movie, -left)], "left": [Flight(movie[::-1], left)]}
+    turns = {"right": Flight(movie, -left), "left": Flight(movie[::-1], left)}
     assert told(Always(), turns) == {"right": 1.0, "left": 0.0}
     assert told_by_difference(Always(), turns) == {"right": 1.0, "left": 1.0}
 

@@ -30,7 +30,7 @@ from flymotion.claims.trained_circuit.circuit_tuning import (
     beside_cells,
     responses,
 )
-from flymotion.claims.trained_circuit.flights import AXES, DT, flights, full_turns
+from flymotion.claims.trained_circuit.flights import AXES, DT, flights, full_turn
 from flymotion.claims.trained_circuit.sheets import circuit_cells, circuit_turns
 from flymotion.claims.trained_circuit.turning_signs import told, told_by_difference
 from flymotion.claims.trained_circuit.untaught import INSTEAD, instead
@@ -50,9 +50,6 @@ COARSE = 6, 10.0
 
 OPPOSED = ("start", "random", "shuffled")
 """Nulls whose columns are asked twice, in a turn and in the same turn backwards."""
-
-ATTITUDES = {"buchner": 1, "coarse": 1}
-"""In which an eye begins full turns: one of few columns in more."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def _examine(config: Config, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that cells do not prefer four directions is a row
         circuit = T4T5Circuit(eye, dt=DT, random_state=seed).fit([flight.movie for flight in flown])
-    turns = {axis: full_turns(eye, axis, ATTITUDES[config.eye], (seed + 1) % 2, seed) for axis in AXES}
+    turns = {axis: full_turn(eye, axis, (seed + 1) % 2) for axis in AXES}
     others = instead(circuit, flown, seed)
     each = {"learned": circuit} | others
     own = xr.concat([beside_cells(circuit)], "wavelength").assign_coords(wavelength=[WAVELENGTH])

@@ -18,7 +18,7 @@ from flymotion.world.lattices import as_seen
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
 
-__all__ = ["AXES", "DT", "Flight", "flights", "full_turns", "local_motion"]
+__all__ = ["AXES", "DT", "Flight", "flights", "full_turn", "local_motion"]
 
 DT = 0.02
 """Time between frames [s]."""
@@ -62,17 +62,11 @@ def flights(eye: Eye, n_clips: int, pictures: Sequence[int], seed: int) -> Itera
             yield Flight(render(scene, eye, poses), local_motion(eye, velocities))
 
 
-def full_turns(eye: Eye, axis: str, n_attitudes: int, picture: int, seed: int) -> list[Flight]:
-    """Return full turns about one of :data:`AXES` amid a photograph.
-
-    Of the first, the eye is upright; others begin in attitudes drawn at random.
-    """
+def full_turn(eye: Eye, axis: str, picture: int) -> Flight:
+    """Return a full turn of an upright eye about one of :data:`AXES`, amid a photograph."""
     rate = TURNING * np.array([AXES[axis]])
     turns = Rotation.from_rotvec(np.radians(np.arange(round(360 / TURNING / DT))[:, None] * DT * rate))
-    others = Rotation.random(n_attitudes - 1, rng=np.random.default_rng([seed, 38, 2])) if n_attitudes > 1 else []
-    scene, motion = _panorama(picture, CORNERS[0]), local_motion(eye, rate)
-    each = [(attitude * turns).as_matrix() for attitude in (Rotation.identity(), *others)]
-    return [Flight(render(scene, eye, poses), motion) for poses in each]
+    return Flight(render(_panorama(picture, CORNERS[0]), eye, turns.as_matrix()), local_motion(eye, rate))
 
 
 def local_motion(eye: Eye, velocities: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,20 +13,20 @@ from flymotion.claims.trained_circuit.flights import DT, Flight
 __all__ = ["told", "told_by_difference", "worth_asking"]
 
 
-def told(circuit: T4T5Circuit, turns: Mapping[str, Sequence[Flight]]) -> dict[str, float]:
+def told(circuit: T4T5Circuit, turns: Mapping[str, Flight]) -> dict[str, float]:
     """Return the share of columns whose motion vector, summed over a turn, is less than 90 degrees off, by the axis.
 
-    Of those of :func:`worth_asking` in any of the turns. When the eye yaws, content moves along the horizontal, and the
-    sign of that part of the vector decides.
+    Of those of :func:`worth_asking`. When the eye yaws, content moves along the horizontal, and the sign of that part
+    of the vector decides.
     """
-    return {axis: _share_right(turned, [_vectors(circuit, f.movie) for f in turned]) for axis, turned in turns.items()}
+    return {axis: _share_right(turn, _vectors(circuit, turn.movie)) for axis, turn in turns.items()}
 
 
-def told_by_difference(circuit: T4T5Circuit, turns: Mapping[str, Sequence[Flight]]) -> dict[str, float]:
+def told_by_difference(circuit: T4T5Circuit, turns: Mapping[str, Flight]) -> dict[str, float]:
     """Return the same of the vectors less those of the same turns backwards: what a column always says is taken off."""
     return {
-        axis: _share_right(turned, [_vectors(circuit, f.movie) - _vectors(circuit, f.movie[::-1]) for f in turned])
-        for axis, turned in turns.items()
+        axis: _share_right(turn, _vectors(circuit, turn.movie) - _vectors(circuit, turn.movie[::-1]))
+        for axis, turn in turns.items()
     }
 
 
@@ -34,10 +34,8 @@ def _vectors(circuit: T4T5Circuit, movie: np.ndarray) -> np.ndarray:
     return np.nanmean(lobula_plate(circuit.transform(movie, dt=DT)).local, axis=0)
 
 
-def _share_right(turned: Sequence[Flight], vectors: Sequence[np.ndarray]) -> float:
-    each = zip(turned, vectors, strict=True)
-    right = [((v * flight.motion[0]).sum(axis=1) > 0)[worth_asking(flight)] for flight, v in each]
-    return float(np.mean(np.concatenate(right)))
+def _share_right(turn: Flight, vectors: np.ndarray) -> float:
+    return float(np.mean(((vectors * turn.motion[0]).sum(axis=1) > 0)[worth_asking(turn)]))
 
 
 def worth_asking(flight: Flight) -> np.ndarray:
