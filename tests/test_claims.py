@@ -112,6 +112,7 @@ def test_a_group_says_what_it_claims_and_quick_is_smaller(name):
         "sigmas",
         "max_shifts",
         "n_pairs",
+        "eye",
     }
     assert all(claim and len(claim) <= 60 and not claim.endswith(".") for claim in group.CLAIMS.values())
 

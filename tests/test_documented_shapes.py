@@ -75,7 +75,7 @@ from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
 from flymotion.video.viewing import contrasts, random_pairs, speeds, view
-from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, render, unit_vector
+from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, TwoChannels, render, unit_vector
 from flymotion.world.compound_eyes import buchner
 from flymotion.world.globe import on_the_globe, seen_from
 from flymotion.world.lattice_finding import axial_coordinates
@@ -350,6 +350,8 @@ CALLS = {
     "Lattice.neighbours": (lambda: lattice_of(Hexagon(2)).neighbours, {"n_pixels": 19}),
     "Lattice.bearings": (lambda: lattice_of(Hexagon(2)).bearings, {"n_pixels": 19}),
     "Lattice.spacings": (lambda: lattice_of(Hexagon(2)).spacings, {"n_pixels": 19}),
+    "TwoChannels.positions": (lambda: TwoChannels(Line(3)).positions, {"n_pixels": 6, "ndim": 1}),
+    "TwoChannels.neighbours": (lambda: TwoChannels(Line(3)).neighbours, {"n_links": 4}),
     "on_the_globe": (lambda: on_the_globe(np.zeros((4, 2))), {"...": (4,)}),
     "seen_from": (lambda: seen_from(Hexagon(1), 5.0), {"n_pixels": 7}),
     "Camera.directions": (lambda: camera().directions(), {"height": 6, "width": 8}),

@@ -300,6 +300,17 @@ def test_sums_leave_out_columns_that_saw_nothing():
         lobula_plate(np.ones(8))
 
 
+def test_back_to_front_is_to_the_left_in_a_right_eye():
+    responses = np.zeros((19, 8))
+    responses[:, 1] = 1.0
+    places = np.concatenate([EYE.positions / 10, np.ones((19, 1))], axis=1)
+    eye = CompoundEye(places, axial=EYE.axial, half=np.arange(19) % 2)
+    found = lobula_plate(responses, eye)
+    assert found.local[:, 0].tolist() == [1.0, -1.0] * 9 + [1.0] and found.layers.tolist() == [0, 19, 0, 0]
+    with pytest.raises(ValueError, match="responses of 18 columns, an eye of 19 lenses"):
+        lobula_plate(responses[1:], eye)
+
+
 def test_ways_are_smooth_and_all_directions_alike():
     v = wandering(50_000, 3, 0.02, 100.0, 0.2, 0)
     assert np.sqrt((v**2).sum(axis=1).mean()) == pytest.approx(100, rel=0.03)

@@ -12,13 +12,14 @@ from numpy.testing import assert_allclose
 from flymotion.detecting import detect
 from flymotion.detectors import of_learner, three_pixel
 from flymotion.frames import FramePairs, pair_up, random_patches
-from flymotion.generators import Generators
+from flymotion.generators import Generators, by_channel, derivative_operator
 from flymotion.learner import ModelError, MotionLearner, load, save
 from flymotion.photoreceptors import ContrastNormalization, DivisiveNormalization, OnOff, ZCAWhitening
 from flymotion.plots import draw_filters, filter_sheet
 from flymotion.stimuli import drifting_grating
 from flymotion.tuning import EXPERIMENTS, characterise, experiment, preferred_direction, tune
 from flymotion.tuning.recordings import compare, published
+from flymotion.world.channels import CHANNELS, TwoChannels
 from flymotion.world.eyes import FLY_SIGMA, Grid, Hexagon, Line, Sphere
 from flymotion.world.motions import Translation, Turn
 from flymotion.world.rendering import render, sample_pairs
@@ -85,14 +86,10 @@ def test_a_patch_is_seen_by_a_part_of_the_eye(seen_by):
     assert (patches.eye, patches.pixels) == (Grid(2, 3, 0.6), (2, 3))
 
 
-LOSING = {"twice the pixels": OnOff().fit_transform, "some pixels": lambda pairs: pairs.map(lambda x: x[..., :2])}
-
-
-@pytest.mark.parametrize("do", LOSING.values(), ids=LOSING)
 @pytest.mark.parametrize("name", EYES)
-def test_frames_of_other_pixels_are_no_longer_the_eyes(seen_by, name, do):
+def test_frames_of_other_pixels_are_no_longer_the_eyes(seen_by, name):
     with pytest.warns(UserWarning, match=rf"frames of \d+ pixels are no longer those of {name.capitalize()}"):
-        assert do(seen_by(name)).eye is None
+        assert seen_by(name).map(lambda x: x[..., :2]).eye is None
 
 
 def test_an_eye_that_does_not_fit_is_refused():
@@ -252,6 +249,50 @@ def test_a_hexagon_learns_the_directions_of_the_plane(seen_by):
     for told in (learner.directions_, learner.generators_.directions()):
         off = [told[learner.labels_.index(name)] - angle for name, angle in (("right", 0), ("up", 90), ("left", 180))]
         assert_allclose((np.array(off) + 180) % 360 - 180, 0, atol=10)
+
+
+# ON and OFF
+
+
+@pytest.mark.parametrize("name", EYES)
+def test_after_on_and_off_pairs_know_their_eye_and_its_two_channels(seen_by, name):
+    """A derivative is one of each channel: content moves over both alike, and over neither into the other."""
+    pairs = OnOff().fit_transform(seen_by(name))
+    assert (pairs.eye, pairs.pixels) == (TwoChannels(EYES[name]), pairs.eye.shape)
+    velocity = np.eye(EYES[name].positions.shape[1])[0]
+    once = derivative_operator(EYES[name], velocity)
+    assert_allclose(derivative_operator(pairs.eye, velocity), np.kron(np.eye(2), once), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EYES)
+def test_what_is_learned_of_on_and_off_is_kept_read_and_drawn(seen_by, make_learner, tmp_path, name):
+    learner = make_learner().fit(OnOff().fit_transform(seen_by(name)))
+    found = load(save(learner, tmp_path / "model")).generators_
+    assert found.eye == learner.eye_ == TwoChannels(EYES[name])
+    parts = by_channel(found)
+    whole = np.block([[parts[row, column].operators for column in CHANNELS] for row in CHANNELS])
+    np.testing.assert_array_equal(whole, found.operators)
+    drawn = filter_sheet(found, ["a", "b"]).axes
+    assert sum("OFF change, ON intensity" in axes.get_title() for axes in drawn) == 2
+    with pytest.raises(
+        ValueError, match=r"^the generators are of ON and OFF parts of frames; expected those of frames"
+    ):
+        of_learner(learner)
+
+
+def test_filters_of_on_and_off_are_named_by_their_direction():
+    eye = TwoChannels(EYES["hexagon"])
+    up = Generators(derivative_operator(eye, 90.0)[None], eye)
+    assert_allclose(up.directions(), 90, atol=1e-9)
+    assert_allclose(up.toeplitz_share(), 1)
+    assert "up (90 deg):" in filter_sheet(up).axes[0].get_title()
+    on_alone = Generators(np.kron([[1, 0], [0, 0]], derivative_operator(eye.eye, 90.0))[None], eye)
+    assert_allclose(on_alone.toeplitz_share(), 1)  # the same at every pixel of each channel
+
+
+def test_only_two_channels_are_taken_apart():
+    with pytest.raises(ValueError, match=r"^the generators are of Line; expected those of two channels, ON and OFF$"):
+        by_channel(Generators(np.zeros((1, 3, 3)), (3,)))
 
 
 # What learners become

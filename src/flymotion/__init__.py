@@ -29,7 +29,7 @@ _HOMES = {
     "tuning": ["tune"],
     "video": ["open_movie", "read_movie"],
     "world": [
-        *("CompoundEye", "Grid", "Hexagon", "Line", "Sphere", "acceptance_sigma", "buchner", "read_eye"),
+        *("CompoundEye", "Grid", "Hexagon", "Line", "Sphere", "TwoChannels", "acceptance_sigma", "buchner", "read_eye"),
         *("Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"),
         *("render", "sample_pairs"),
     ],

@@ -128,6 +128,8 @@ def receptive_field(neuron: InputNeuron, eye: Eye) -> csr_array:
     widths = [math.sqrt(max((fwhm / 2.355) ** 2 - optics**2, 0.0)) for fwhm in (neuron.centre, neuron.surround)]
     reach = REACH * max(*widths, spacing / 2)
     pairs = cKDTree(places).query_pairs(reach, output_type="ndarray")
+    half = np.zeros(len(places)) if getattr(eye, "half", None) is None else np.asarray(eye.half)  # type: ignore[attr-defined]
+    pairs = pairs[half[pairs[:, 0]] == half[pairs[:, 1]]]
     i, j = np.concatenate([pairs, pairs[:, ::-1], np.tile(np.arange(len(places))[:, None], 2)]).T
     distance = np.linalg.norm(places[i] - places[j], axis=1)
     ratio = neuron.strength * (neuron.surround / neuron.centre) ** 2
@@ -142,5 +144,5 @@ def _in_degrees(eye: Eye) -> tuple[np.ndarray, float, float]:
     """Return places, a spacing and the width of the optics, all in degrees; a flat eye's pixels are 5 apart."""
     places = np.asarray(eye.positions, dtype=float)
     if places.shape[1] == 3:
-        return np.degrees(places), 5.0, float(eye.sigma)
+        return np.degrees(places), 5.0, float(np.median(eye.sigma))
     return 5.0 * places, 5.0, 5.0 * float(eye.sigma)

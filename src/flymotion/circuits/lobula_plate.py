@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flymotion.frames import unmasked
+from flymotion.world.eyes import Eye
 
 __all__ = ["LobulaPlate", "lobula_plate"]
 
@@ -21,7 +22,7 @@ class LobulaPlate(NamedTuple):
     opponent : ndarray, shape (..., 2)
         Layer 2 less layer 1, back to front, and layer 3 less layer 4, upwards.
     local : ndarray, shape (..., n_columns, 2)
-        The same of each column: its motion vector. On a flat eye and in the left one b prefers motion to the right.
+        Motion as each column sees it, to the right and up: the same difference, the other way round in a right eye.
     """
 
     layers: np.ndarray
@@ -29,7 +30,7 @@ class LobulaPlate(NamedTuple):
     local: np.ndarray
 
 
-def lobula_plate(responses: Any) -> LobulaPlate:
+def lobula_plate(responses: Any, eye: Eye | None = None) -> LobulaPlate:
     """Sum responses by direction, and subtract those to opposite ones.
 
     Columns that saw nothing (NaN) are left out of sums; their own motion is NaN.
@@ -38,6 +39,8 @@ def lobula_plate(responses: Any) -> LobulaPlate:
     ----------
     responses : array-like, shape (..., n_columns, 8)
         Of T4a-d and T5a-d.
+    eye : Eye, optional
+        Whose; by default a flat eye or a left one.
 
     Returns
     -------
@@ -47,7 +50,7 @@ def lobula_plate(responses: Any) -> LobulaPlate:
     Raises
     ------
     ValueError
-        Responses of another shape.
+        Responses of another shape, or of another eye.
 
     Examples
     --------
@@ -59,8 +62,13 @@ def lobula_plate(responses: Any) -> LobulaPlate:
     if responses.ndim < 2 or responses.shape[-1] != 8:
         raise ValueError(f"responses have shape {responses.shape}; expected (..., n_columns, 8), T4a-d and T5a-d")
     both = responses[..., :4] + responses[..., 4:]
-    layers = np.nansum(both, axis=-2)
-    return LobulaPlate(layers, _opponent(layers), _opponent(both))
+    layers, local = np.nansum(both, axis=-2), _opponent(both)
+    half = getattr(eye, "half", None)
+    if half is not None:
+        if len(half) != local.shape[-2]:
+            raise ValueError(f"responses of {local.shape[-2]} columns, an eye of {len(half)} lenses; expected the same")
+        local[..., 0] *= np.where(np.asarray(half) == 1, -1.0, 1.0)
+    return LobulaPlate(layers, _opponent(layers), local)
 
 
 def _opponent(layers: np.ndarray) -> np.ndarray:

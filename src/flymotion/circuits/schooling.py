@@ -23,7 +23,7 @@ from flymotion.world.rendering import render
 from flymotion.world.scenes import Scene, SphericalScene, panorama, photograph
 from flymotion.world.scenes.scene import as_luminance
 
-__all__ = ["attitudes", "folded_panorama", "photographs", "schooling", "wandering"]
+__all__ = ["attitudes", "folded_panorama", "panoramas", "photographs", "schooling", "wandering"]
 
 ROWS = 128
 """Of a panorama: finer than lenses of 5 degrees see."""
@@ -140,7 +140,7 @@ def schooling(
     not_below_0(speed=speed)
     rng = as_generator(random_state)
     flat = eye.positions.shape[1] < 3
-    scenes = (_flat() if flat else _panoramas(rng)) if scenes is None else scenes
+    scenes = (_flat() if flat else panoramas(rng)) if scenes is None else scenes
     n_frames = round(duration / dt)
     for k in range(n_clips):
         scene = scenes[k % len(scenes)]
@@ -153,7 +153,8 @@ def schooling(
             yield render(scene, eye, attitudes(velocities, dt, rng))
 
 
-def _panoramas(rng: np.random.Generator) -> list[Scene]:
+def panoramas(rng: np.random.Generator) -> list[Scene]:
+    """Return eight panoramas, four of each photograph, folded about corners anywhere."""
     found: list[Scene] = []
     for image in photographs():
         for _ in range(4):

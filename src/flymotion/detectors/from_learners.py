@@ -14,6 +14,7 @@ from flymotion.detectors.temporal import LowPass, Step
 from flymotion.generators import Generators
 from flymotion.similarity.features import FEATURES, check_feature
 from flymotion.video.viewing import OPTICS
+from flymotion.world.channels import TwoChannels
 from flymotion.world.eyes import acceptance_sigma
 
 if TYPE_CHECKING:
@@ -63,10 +64,12 @@ def learned(
     Raises
     ------
     ValueError
-        Generators of a spherical eye, an operator that is 0, or an unknown feature.
+        Generators of a spherical eye or of ON and OFF parts, an operator that is 0, or an unknown feature.
     """
     check_feature(feature)
     places = generators.eye.positions
+    if isinstance(generators.eye, TwoChannels):
+        raise ValueError("the generators are of ON and OFF parts of frames; expected those of frames, as stimuli are")
     if places.shape[1] == 3:
         raise ValueError(
             "the generators are of a spherical eye; expected a line, a grid or a hexagon, such as sees the patches "

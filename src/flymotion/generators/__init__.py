@@ -12,7 +12,7 @@ its parameter. The scale c is that which makes estimates right on pairs of known
 """
 
 from flymotion.generators.analytic import cosine, derivative_operator
-from flymotion.generators.filters import Generators, Match
+from flymotion.generators.filters import Generators, Match, by_channel
 from flymotion.generators.operators import Operators
 
-__all__ = ["Generators", "Match", "Operators", "cosine", "derivative_operator"]
+__all__ = ["Generators", "Match", "Operators", "by_channel", "cosine", "derivative_operator"]

@@ -13,10 +13,11 @@ from flymotion.frames import FramePairs, not_masked, unmasked
 from flymotion.generators.analytic import cosine, derivative_operator, interior
 from flymotion.generators.operators import Operators
 from flymotion.models.packing import Given, Packed, packed
+from flymotion.world.channels import CHANNELS, TwoChannels
 from flymotion.world.eyes import as_eye
 from flymotion.world.kinds_of_eyes import unpack_eye
 
-__all__ = ["Generators", "Match"]
+__all__ = ["Generators", "Match", "by_channel"]
 
 
 class Match(NamedTuple):
@@ -204,6 +205,10 @@ class Generators:
         inside = interior(self.eye, margin)
         rows = self.operators[:, inside]
         offsets = self._offsets()[inside]
+        if isinstance(self.eye, TwoChannels):  # pixels of two channels are as far apart as those of one
+            half = np.ones((len(inside) // 2,) * 2)
+            which = np.kron([[0, 1], [2, 3]], half)[inside]
+            offsets = np.concatenate([offsets, which[..., None]], axis=-1)
         offsets = offsets.reshape(-1, offsets.shape[-1])
         _, group = np.unique(offsets.round(6), axis=0, return_inverse=True)
         group = group.ravel()
@@ -256,6 +261,43 @@ class Generators:
 
     def _offsets(self) -> np.ndarray:
         return self.eye.positions[None, :, :] - self.eye.positions[:, None, :]
+
+
+def by_channel(generators: Generators) -> dict[tuple[str, str], Generators]:
+    """Return the parts of filters of two channels, each on the frames of the eye itself.
+
+    Parameters
+    ----------
+    generators : Generators
+        Of :class:`flymotion.world.TwoChannels`, as filters of pairs after ON and OFF are.
+
+    Returns
+    -------
+    dict of (str, str) to Generators
+        By the channels of the change and of the intensity: ("ON", "ON"), ("ON", "OFF"), ("OFF", "ON"), ("OFF", "OFF").
+
+    Raises
+    ------
+    ValueError
+        Generators of an eye without channels.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> A = Generators(derivative_operator(TwoChannels(Line(3)))[None], TwoChannels(Line(3)))
+    >>> by_channel(A)["ON", "ON"].directions(), by_channel(A)["ON", "OFF"].operators.any()
+    (array([0.]), np.False_)
+    """
+    eye = generators.eye
+    if not isinstance(eye, TwoChannels):
+        raise ValueError(f"the generators are of {type(eye).__name__}; expected those of two channels, ON and OFF")
+    n = len(eye.eye.positions)
+    parts = {name: slice(k * n, (k + 1) * n) for k, name in enumerate(CHANNELS)}
+    return {
+        (change, intensity): Generators(generators.operators[:, rows, columns], eye.eye)
+        for change, rows in parts.items()
+        for intensity, columns in parts.items()
+    }
 
 
 def _assign(likeness: np.ndarray) -> Match:

@@ -8,6 +8,8 @@ import numpy as np
 
 from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_inputs
 from flymotion.photoreceptors.stage import EarlyVision
+from flymotion.world.channels import TwoChannels
+from flymotion.world.eyes import Eye
 
 __all__ = ["OnOff"]
 
@@ -15,8 +17,8 @@ __all__ = ["OnOff"]
 class OnOff(EarlyVision):
     """Half-wave rectification into ON parts, ``max(x, 0)``, and OFF parts, ``max(-x, 0)``.
 
-    Frames get twice the pixels, the ON parts of all of them first; pairs come back flat, without the eye that they may
-    know, which is warned of. Their difference is the frame.
+    Frames get twice the pixels, the ON parts of all of them first; pairs come back flat, and the eye that they may know
+    as one of two channels, :class:`flymotion.world.TwoChannels`. The difference of the parts is the frame.
 
     Examples
     --------
@@ -29,6 +31,9 @@ class OnOff(EarlyVision):
 
     def _transform(self, *frames: np.ndarray) -> tuple[np.ndarray, ...]:
         return tuple(np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)], axis=1) for x in frames)
+
+    def _eye_of(self, eye: Eye | None) -> Eye | None:
+        return None if eye is None else TwoChannels(eye)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of both parts of the pixels, ``x0_on``, ..., ``x0_off``, ..., shape (2 n_pixels,)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from flymotion.frames import FramePairs, not_masked
-from flymotion.world.eyes import as_eye, same_places
+from flymotion.world.eyes import Eye, as_eye, same_places
 
 __all__ = ["MOST", "EarlyVision", "as_it_was", "check_unchanged", "not_negative"]
 
@@ -110,7 +111,7 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             flat = X.flat()
             before, after = self._transform(*(self._checked(frames) for frames in (flat.before, flat.after)))
             shape = X.before.shape if before.shape == flat.before.shape else before.shape
-            return X.with_frames(before.reshape(shape), after.reshape(shape))
+            return replace(X, before=before.reshape(shape), after=after.reshape(shape), eye=self._eye_of(X.eye))
         return self._transform(self._checked(X))[0]
 
     def _checked(self, X: Any, *, reset: bool = False) -> np.ndarray:
@@ -133,6 +134,10 @@ class EarlyVision(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Check what may have been set since."""
+
+    def _eye_of(self, eye: Eye | None) -> Eye | None:
+        """Return whose the frames are that come out, of frames of an eye."""
+        return eye
 
     def _check_eye(self, pairs: FramePairs) -> None:
         eye = getattr(self, "eye", None)

@@ -5,6 +5,7 @@ a line                        a matrix
 a grid                        for each pixel of the change, in its place, the image of its weights
 a hexagon of 3 rings at most  the same
 a larger one                  the weights' mean over pixels, and the flow that is implied at each
+two channels, ON and OFF      the same of the four parts of each filter
 a sphere                      the flow that is implied at each pixel, on a map
 ============================  ======================================================================================
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.generators import Generators
+from flymotion.generators import Generators, by_channel
 from flymotion.generators.flows import implied_flow, mean_filters
 from flymotion.plots.canvas import (
     add_colour_bar,
@@ -30,6 +31,7 @@ from flymotion.plots.canvas import (
 )
 from flymotion.plots.hexagons import draw_hexagons, outline_hexagons, show_bare
 from flymotion.plots.maps import draw_map, on_map, pointing_on_map
+from flymotion.world.channels import TwoChannels
 from flymotion.world.eyes import Eye, Hexagon
 
 if TYPE_CHECKING:
@@ -135,6 +137,8 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
     labels = list(labels) or _names(generators)
     if len(labels) != len(generators):
         raise ValueError(f"{len(labels)} labels for {len(generators)} components; expected one each")
+    if isinstance(generators.eye, TwoChannels):
+        return filter_sheet(*_in_channels(generators, labels), suptitle=suptitle)
     n_pixels, ndim = generators.eye.positions.shape
     if ndim == 1:
         return draw_filters(generators.operators, labels, suptitle=suptitle)
@@ -149,6 +153,15 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
     if suptitle:
         figure.suptitle(suptitle, fontsize=11)
     return figure
+
+
+def _in_channels(generators: Generators, labels: Sequence[str]) -> tuple[Generators, list[str]]:
+    """Return the four parts of each filter of two channels, one filter after the other, and their labels."""
+    parts = by_channel(generators)
+    operators = np.stack([part.operators for part in parts.values()], axis=1)
+    own = generators.eye.eye
+    each = [f"{label}:\n{change} change, {seen} intensity" for label in labels for change, seen in parts]
+    return Generators(operators.reshape(-1, *operators.shape[2:]), own), each
 
 
 def _names(generators: Generators) -> list[str]:

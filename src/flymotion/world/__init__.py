@@ -1,5 +1,6 @@
 """The world and who looks at it: eyes, scenes, motions, and the one renderer."""
 
+from flymotion.world.channels import TwoChannels
 from flymotion.world.compound_eyes import CompoundEye, both, buchner, read_eye
 from flymotion.world.conventions import as_generator, unit_vector
 from flymotion.world.eyes import FLY_SIGMA, Eye, Grid, Hexagon, Line, Sphere, acceptance_sigma, as_eye
@@ -22,6 +23,7 @@ __all__ = [
     "Sphere",
     "Translation",
     "Turn",
+    "TwoChannels",
     "Zoom",
     "acceptance_sigma",
     "around_pixels",

@@ -7,15 +7,16 @@ that never falls to half has no half width; it counts as 180 deg.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from flymotion.claims.beside import Null, beside
+from flymotion.claims.beside import Null
+from flymotion.claims.beside import beside as row_beside
 from flymotion.claims.nulls import NULLS
 from flymotion.claims.rows import Claim, above, report
-from flymotion.generators import Generators
 
 __all__ = ["BESIDE", "KINDS", "WAVELENGTH", "Tuned", "state"]
 
@@ -40,7 +41,8 @@ N_DRAWS = 2000
 class Tuned(NamedTuple):
     """What one seed learned."""
 
-    generators: Generators
+    generators: Any
+    """Of video, :class:`~flymotion.generators.Generators`; None of what has none."""
     beside: xr.Dataset
     """Curves beside the cells', see :func:`flymotion.tuning.recordings.compare`, by the wavelength of the gratings."""
     nulls: dict[str, xr.Dataset]
@@ -88,34 +90,61 @@ def _beside(tuned: Tuned, models: Mapping[str, xr.Dataset], kind: str) -> dict[s
 
 
 def state(
-    videos: Mapping[str, Tuned], models: Mapping[str, xr.Dataset], wavelengths: Sequence[float]
+    videos: Mapping[str, Tuned],
+    models: Mapping[str, xr.Dataset],
+    wavelengths: Sequence[float],
+    claim: str = "C30",
+    beside: Mapping[str, str] = BESIDE,
 ) -> Iterator[Claim]:
-    """State C30 of what was learned from videos."""
+    """State how near what was learned is, of videos as C30 does, or of what another claim is about.
+
+    Parameters
+    ----------
+    videos : mapping of str to Tuned
+        What was learned, by what from.
+    models : mapping of str to Dataset
+        Curves of models that nobody taught.
+    wavelengths : sequence of float
+        Of gratings that are reported besides [deg].
+    claim : str
+        What ids of rows begin with.
+    beside : mapping of str to str
+        What titles call the nulls, by the suffixes of their rows.
+    """
+    measure = partial(_measure, beside=beside)
     for kind, suffix in (("T4", ""), ("T5", "_t5")):
         near = {video: _beside(tuned, models, kind) for video, tuned in videos.items()}
         cells = f"{kind}a-d, mean of the four"
         title = f"correlation with the published direction tuning of {cells}"
-        yield from _measure(f"C30.correlation{suffix}", title, near, "correlation", np.min)
-        yield _nearer(f"C30.nearer{suffix}", f"in correlation, to {kind}", near, "correlation", 1)
+        yield from measure(f"{claim}.correlation{suffix}", title, near, "correlation", np.min)
+        yield _nearer(f"{claim}.nearer{suffix}", f"in correlation, to {kind}", near, "correlation", 1)
         title = f"half width of direction tuning off that of {cells}"
-        yield from _measure(f"C30.half_width{suffix}", title, near, "width", np.max, unit="deg")
-        yield _nearer(f"C30.nearer_width{suffix}", f"in half width, to {kind}", near, "width", -1, unit="deg")
+        yield from measure(f"{claim}.half_width{suffix}", title, near, "width", np.max, unit="deg")
+        yield _nearer(f"{claim}.nearer_width{suffix}", f"in half width, to {kind}", near, "width", -1, unit="deg")
         if kind == "T4":
             title = "direction selectivity index, (PD - ND) / (PD + ND), mean of the four detectors"
             recorded = next(iter(videos.values())).beside[0].sel(wavelength=WAVELENGTH, curve="recording").dsi
             note = f"T4a-d {float(recorded[: len(KINDS)].mean()):.2f}"
-            yield from _measure("C30.dsi", title, near, "dsi", np.min, note=note)
+            yield from measure(f"{claim}.dsi", title, near, "dsi", np.min, note=note)
     for length in wavelengths:
         curves = {video: [one.sel(wavelength=length) for one in tuned.beside] for video, tuned in videos.items()}
         by = {video: _near(each, "T4").correlation.mean(axis=1) for video, each in curves.items()}
         title = (
             f"correlation with the published direction tuning of T4a-d, mean of the four, gratings of {length:.0f} deg"
         )
-        yield report(f"C30.correlation_{length:.0f}", title, by, worst=np.min)
+        yield report(f"{claim}.correlation_{length:.0f}", title, by, worst=np.min)
 
 
 def _measure(
-    id: str, title: str, near: Mapping[str, Mapping[str, Near]], field: str, worst: Any, note: str = "", **how: Any
+    id: str,
+    title: str,
+    near: Mapping[str, Mapping[str, Near]],
+    field: str,
+    worst: Any,
+    *,
+    beside: Mapping[str, str],
+    note: str = "",
+    **how: Any,
 ) -> Iterator[Claim]:
     """Report a measure of what was learned, and of each null, the worst seed."""
 
@@ -124,7 +153,8 @@ def _measure(
 
     row = report(id, title, values("learned"), worst=worst, note=note, **how)
     known = next(iter(near.values()))
-    yield from beside(row, **{key: Null(words, values(key), worst) for key, words in BESIDE.items() if key in known})
+    nulls = {key: Null(words, values(key), worst) for key, words in beside.items() if key in known}
+    yield from row_beside(row, **nulls)
 
 
 def _nearer(id: str, what: str, near: Mapping[str, Mapping[str, Near]], field: str, sign: int, **how: Any) -> Claim:
