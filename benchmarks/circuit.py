@@ -17,7 +17,7 @@ import numpy as np
 
 from flymotion.circuits.competing_columns import Columns
 from flymotion.circuits.lobula_plate import lobula_plate
-from flymotion.circuits.schooling import panoramas, schooling
+from flymotion.circuits.schooling import attitudes, panoramas, schooling, wandering
 from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.world import Sphere, buchner, render
 from flymotion.world.lattices import as_seen, rings
@@ -48,9 +48,11 @@ def turns(eye: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     from scipy.spatial.transform import Rotation
 
     scenes = panoramas(np.random.default_rng(99))
-    for scene, axis, speed in TURNS.values():
+    for k, (scene, axis, speed) in enumerate(TURNS.values()):
         angles = np.radians(speed * DT * np.arange(-round(1 / DT), round(360 / speed / DT)))
-        movie = render(scenes[scene], eye, Rotation.from_rotvec(angles[:, None] * np.array(axis, float)).as_matrix())
+        first = np.eye(3) if axis[2] else Rotation.random(rng=k).as_matrix()  # yaw is that of an upright fly
+        ways = Rotation.from_rotvec(angles[:, None] * np.array(axis, float)).as_matrix()
+        movie = render(scenes[scene], eye, first @ ways)
         flow = -np.cross(axis, eye.directions)
         motion = np.stack([(flow * way).sum(axis=1) for way in as_seen(eye.directions)], axis=1)
         contrast, speeds = movie[round(1 / DT) :].std(axis=0), np.linalg.norm(motion, axis=1)
@@ -77,6 +79,35 @@ def nulls(circuit: T4T5Circuit, rng: np.random.Generator) -> Iterator[tuple[str,
         other = T4T5Circuit(**circuit.get_params())
         other.__dict__ |= circuit.__dict__ | {"networks_": networks}
         yield name, other
+
+
+def likeness(circuit: T4T5Circuit, seen: Any) -> Iterator[tuple[str, float, float]]:
+    """Yield the median cosine with the mean filter by label, of whole columns: as it is, and less what four share."""
+    rng = np.random.default_rng(77)
+    whole = np.flatnonzero(circuit.patches_.there.all(axis=1))
+    chi: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    motion = []
+    for scene in panoramas(np.random.default_rng(99))[:6]:
+        turning = wandering(500, 3, DT, 100.0, 0.2, rng)
+        signals = circuit.signals(DT).push(render(scene, seen, attitudes(turning, DT, rng)))
+        flow = -np.cross(turning[25::2, None], seen.directions[whole])
+        motion.append(np.stack([(flow * way[whole]).sum(axis=-1) for way in as_seen(seen.directions)], axis=-1))
+        for k in (0, 1):
+            patches = circuit.patches_.gather(signals.intensity[k])
+            chi[k].append(circuit.inputs_[k](signals.change[k], patches)[:, 25::2][..., whole])
+    v = np.concatenate(motion)
+    speed = np.linalg.norm(v, axis=-1)
+    toward = (v @ np.array([[-1, 1, 0, 0], [0, 0, 1, -1]]) > 0.8 * speed[..., None]) & (speed[..., None] > 20)
+    for k, cell in enumerate(("T4", "T5")):
+        x, order = np.concatenate(chi[k], axis=1), circuit.order_[k].T[:, None]
+        mean = np.stack([x[:, toward[..., a]].mean(axis=1) for a in range(4)])[..., None]
+        for name, weights in (("start", circuit.started_[k]), ("learned", circuit.networks_[k].W)):
+            W = np.take_along_axis(weights, order, axis=0)[..., whole]
+            yield f"{cell} {name}", _cosine(W, mean), _cosine(W - W.mean(axis=0), mean - mean.mean(axis=0))
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.median((a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)))
 
 
 def draw(circuit: T4T5Circuit, path: str) -> None:
@@ -109,6 +140,9 @@ def main() -> None:
         circuit = T4T5Circuit(eye, dt=DT, random_state=0, **how).fit(schooling(seen, dt=DT, random_state=0))
         if not how and len(sys.argv) > 1:
             draw(circuit, sys.argv[1])
+        if not how:
+            for cell, plain, apart in likeness(circuit, seen):
+                print(f"{cell}: cosine with the mean by label {plain:.2f}, less what the four share {apart:.2f}")
         others = nulls(circuit, np.random.default_rng(5)) if "decorrelation" not in how else ()
         for label, one in ((name, circuit), *others):
             shares = right(one, eye)

@@ -244,7 +244,7 @@ def test_fit_is_partial_fit_of_its_clips_where_early_vision_is_the_same():
 
 def test_a_circuit_is_cloned_pickled_and_packed_whole():
     circuit = taught()
-    assert clone(circuit).get_params()["contrasts"] is True
+    assert clone(circuit).get_params()["contrasts"] is True and "contrasts=True" in repr(circuit)
     given = Given(*circuit.pack())
     for other in (pickle.loads(pickle.dumps(circuit)), T4T5Circuit.unpack(given)):
         other.partial_fit(lessons()[0])

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.brevity import in_brief
 from flymotion.circuits.competing_columns import respond
 from flymotion.frames import unmasked
 
@@ -26,8 +25,6 @@ class CircuitStream:
     dt : float
         Time between frames [s].
     """
-
-    __repr__ = in_brief
 
     def __init__(self, circuit: T4T5Circuit, dt: float) -> None:
         self.dt = dt

@@ -21,7 +21,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from flymotion.brevity import in_brief
 from flymotion.circuits.cell_inputs import CellInputs, blocks
 from flymotion.circuits.circuit_detectors import mean_column
 from flymotion.circuits.circuit_streams import CircuitStream
@@ -126,8 +125,6 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
     >>> circuit.transform(movie).shape, circuit.weights_.shape
     ((200, 19, 8), (19, 8, 7))
     """
-
-    __repr__ = in_brief
 
     def __init__(
         self,
