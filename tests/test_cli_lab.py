@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from flymotion import MotionLearner
+from flymotion.claims.running import in_turn
 from flymotion.detectors import DETECTORS
 from flymotion.learner import saving
 from flymotion.stimuli import STIMULI
@@ -73,7 +74,8 @@ def rows_of(printed, name):
     return [line.strip().partition("  ")[0] for line in printed.splitlines() if line.strip().startswith(name)]
 
 
-def test_models_of_one_name_are_told_apart(run, model, tmp_path):
+def test_models_of_one_name_are_told_apart(run, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("flymotion.claims.running.on_cores", lambda n_jobs: in_turn)
     other = tmp_path / "other" / model.name
     other.parent.mkdir()
     shutil.copy(model, other)

@@ -2,12 +2,14 @@
 
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import correlate1d, fourier_shift, uniform_filter
 
 from flymotion.field import OUTPUTS, Field, MotionField
+from flymotion.field.forms import Form
 from flymotion.generators import Generators, derivative_operator
 
 SMOOTH, SLOPE = np.array([3, 10, 3]) / 16, np.array([-0.5, 0, 0.5])
@@ -191,6 +193,11 @@ def test_fast_learned_responses_follow_the_exact_ones(make_frames, make_detector
     fast, exact = (MotionField(detectors, exact=e).between(*frames) for e in (False, True))
     for a, b in ((fast.directions, exact.directions), *zip(fast.opponent, exact.opponent, strict=True)):
         assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.98
+
+
+def test_kernels_are_compiled_for_one_kind_of_form(make_detectors):
+    kinds = {numba.typeof(Form.of(make_detectors(size), exact)) for size in (2, 5) for exact in (False, True)}
+    assert len(kinds) == 1
 
 
 @pytest.mark.parametrize("size", [5, 6])

@@ -263,9 +263,11 @@ def test_blank_samples_start_nothing(samples, nonnegative):
     assert_array_equal(warm_start(samples, 3, nonnegative=nonnegative), np.zeros((9, 3)))
 
 
+@pytest.mark.parametrize("n_samples", [25, 300])
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_large_warm_ups_start_as_small_ones_do(make_products, monkeypatch, nonnegative):
-    chi = make_products(300, 6, 5)
+def test_large_warm_ups_start_as_small_ones_do(make_products, monkeypatch, nonnegative, n_samples):
+    """Those that are solved by their samples, fewer than the 30 features, and those that are by their features."""
+    chi = make_products(n_samples, 6, 5)
     whole = warm_start(chi, 3, nonnegative=nonnegative)
     monkeypatch.setattr(initialisation, "DENSE", 10)
     assert_allclose(warm_start(chi, 3, nonnegative=nonnegative), whole, atol=1e-2 * np.abs(whole).max())

@@ -67,7 +67,8 @@ def test_memory_is_the_batch_and_what_is_learned_never_chi(rival, rank):
 @pytest.mark.parametrize(
     ("n_samples", "n"), [(60, 9), (400, 4), (500, 13)], ids=["few samples", "few features", "Lanczos"]
 )
-def test_pca_is_the_singular_value_decomposition_of_chi(n_samples, n):
+def test_pca_is_the_singular_value_decomposition_of_chi(n_samples, n, monkeypatch):
+    monkeypatch.setattr("flymotion.similarity.rivals.pca.MOST_FEATURES", 128)
     chi = products(n_samples, n)
     pca = OuterProductPCA(3).fit(chi)
     _, values, vectors = np.linalg.svd(chi.dense(), full_matrices=False)
@@ -101,7 +102,8 @@ def test_largest_entry_of_a_component_is_positive():
 
 @pytest.mark.case("B30")
 @pytest.mark.parametrize("n", [3, 13], ids=["few features", "Lanczos"])
-def test_directions_beyond_the_rank_are_zero_and_not_noise(n):
+def test_directions_beyond_the_rank_are_zero_and_not_noise(n, monkeypatch):
+    monkeypatch.setattr("flymotion.similarity.rivals.pca.MOST_FEATURES", 128)
     chi = products(2, n)
     many = OuterProducts(np.tile(chi.u, (100, 1)), np.tile(chi.v, (100, 1)))
     pca = OuterProductPCA(4)
@@ -113,7 +115,8 @@ def test_directions_beyond_the_rank_are_zero_and_not_noise(n):
 
 
 @pytest.mark.parametrize(("n_samples", "n"), [(3, 4), (30, 4), (300, 13)])
-def test_samples_of_nothing_have_no_components(n_samples, n):
+def test_samples_of_nothing_have_no_components(n_samples, n, monkeypatch):
+    monkeypatch.setattr("flymotion.similarity.rivals.pca.MOST_FEATURES", 128)
     pca = OuterProductPCA(2)
     with pytest.warns(ConvergenceWarning, match="span 0 of 2"):
         pca.fit(OuterProducts(np.zeros((n_samples, n)), np.ones((n_samples, n))))

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from flymotion.claims import transformations, turns
 from flymotion.claims.nulls import NULLS
-from flymotion.claims.running import on_cores, run, stack
+from flymotion.claims.running import run, stack
 from flymotion.claims.transformations.affine import check_affine
 from flymotion.claims.transformations.planes import EYES, MOTIONS, NOISES, PLANES, Plane
 from flymotion.claims.transformations.random_pixels import turned_images
@@ -100,11 +100,11 @@ def test_seeds_are_pieces_and_the_costlier_worlds_have_no_more_than_asked_for(n_
     assert set(PLANES) < set(work)
 
 
-def test_cores_give_the_same():
+def test_pieces_are_independent(backwards):
     plane = transformations.work(transformations.Config(n_seeds=1, n_test=500))["rotation_smooth_fly"]
     sphere = turns.work(turns.Config(n_seeds=2, n_scenes=2, n_pairs=600, n_test=200))["learned"]
     work = {"plane": plane, "sphere": sphere}
-    for a, b in zip(arrays(run(work, on_cores(2))), arrays(run(work)), strict=True):
+    for a, b in zip(arrays(run(work, backwards)), arrays(run(work)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
 
 

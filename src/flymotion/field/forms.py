@@ -201,7 +201,7 @@ def _in_lines(terms: np.ndarray, kept: np.ndarray, basis: np.ndarray, columns: n
     of_odd = np.einsum("lij,ipd,jqc->lpqdc", w[:, 1::2, ::2], odd, even)
     weights = np.stack([of_even, of_odd], axis=3).reshape(-1, len(columns), len(columns), 12)
     modes = _place(place)[:, None] + [0, _n_blocks(len(basis)) * BLOCK]
-    return Lines(component, modes, _single(weights))
+    return Lines(np.ascontiguousarray(component), modes, _single(weights))  # another layout would be compiled for
 
 
 def _in_groups(parts: np.ndarray, kept: np.ndarray, rows: np.ndarray) -> Singles:

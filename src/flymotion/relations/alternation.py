@@ -72,18 +72,20 @@ def alternate(dx: np.ndarray, x: np.ndarray, A: np.ndarray, penalty: Penalty, ma
 
 def best_magnitudes(dx: np.ndarray, x: np.ndarray, A: np.ndarray, penalty: Penalty) -> tuple[np.ndarray, float]:
     """Return the best magnitudes for operators, shape (T, K), and the objective."""
-    K = len(A)
-    theta, size, left = np.zeros((len(x), K)), max(1, BLOCK // (K * x.shape[1])), 0.0
+    K, n, _ = A.shape
+    theta, size, left = np.zeros((len(x), K)), max(1, BLOCK // (K * n)), 0.0
     for rows in (slice(first, first + size) for first in range(0, len(x), size)):
-        change, seen = (np.ascontiguousarray(each[rows].T) for each in (dx, x))  # long axes last are faster
-        y = [one @ seen for one in A]
-        b = np.stack([(one * change).sum(axis=0) for one in y], axis=1)
+        change = dx[rows].T.copy()  # long axes last are faster
+        y = (A.reshape(K * n, n) @ x[rows].T).reshape(K, n, -1)
+        b = np.stack([np.einsum("it,it->t", one, change) for one in y], axis=1)
         gram = np.empty((len(b), K, K))
         for a, c in combinations_with_replacement(range(K), 2):
-            gram[:, a, c] = gram[:, c, a] = (y[a] * y[c]).sum(axis=0)
+            gram[:, a, c] = gram[:, c, a] = np.einsum("it,it->t", y[a], y[c])
         theta[rows] = _magnitudes(gram + penalty.ridge * np.eye(K), b, penalty)
-        unexplained = change - sum(theta[rows, a] * one for a, one in enumerate(y))  # Eq. 8
-        left += float((unexplained**2).sum())  # Eq. 9
+        y *= theta[rows].T[:, None]
+        for explained in y:
+            change -= explained  # Eq. 8
+        left += float(np.vdot(change, change))  # Eq. 9
     return theta, left + penalty.of(theta)
 
 
@@ -104,18 +106,13 @@ def best_operators(dx: np.ndarray, x: np.ndarray, A: np.ndarray, theta: np.ndarr
     An operator that no pair uses, or that would be 0, stays as it was.
     """
     K, n, _ = A.shape
-    normal, target = np.zeros((K, n, K, n)), np.zeros((K, n, n))
-    weighted = [np.ascontiguousarray(x.T) * each for each in np.ascontiguousarray(theta.T)]
-    for a in range(K):
-        target[a] = weighted[a] @ dx
-        for b in range(a, K):
-            normal[a, :, b] = weighted[a] @ weighted[b].T
-            normal[b, :, a] = normal[a, :, b].T
-    flat = normal.reshape(K * n, K * n)
-    cost = penalty.ridge * (theta**2).sum(axis=0) + penalty.sparsity / 2 * np.abs(theta).sum(axis=0)
+    each, seen = (np.ascontiguousarray(rows.T) for rows in (theta, x))  # long axes last are faster
+    weighted = (each[:, None] * seen).reshape(K * n, -1)
+    flat, target = weighted @ weighted.T, weighted @ dx
+    cost = penalty.ridge * (each**2).sum(axis=1) + penalty.sparsity / 2 * np.abs(each).sum(axis=1)
     rounding = ROUNDING * np.trace(flat) / (K * n)
     flat[np.diag_indices(K * n)] += np.repeat(cost, n) + (rounding if rounding > 0 else 1.0)
-    found = np.linalg.solve(flat, target.reshape(K * n, n)).reshape(K, n, n).swapaxes(1, 2)
+    found = np.linalg.solve(flat, target).reshape(K, n, n).swapaxes(1, 2)
     norms = np.linalg.norm(found, axis=(1, 2))
     kept = norms > 0
     found[kept] /= norms[kept, None, None]

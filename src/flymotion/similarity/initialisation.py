@@ -21,6 +21,7 @@ The outputs that this gives to the warm-up are the initial state, ``S = sum thet
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,8 @@ SPARSER = 1.03
 ODD = 1e-6
 """Energy of the antisymmetric parts, relative to that of the samples, up to which they are nothing but rounding."""
 
-DENSE = 1500
-"""Size up to which an eigenproblem is solved whole."""
+DENSE = 1000
+"""Samples, or features, up to which an eigenproblem is solved whole."""
 
 
 def warm_up_length(n_features: int, n_entries: int) -> int:
@@ -79,24 +80,36 @@ def _principal_scores(samples: Any, k: int, weights: np.ndarray | float = 1.0) -
 
     The largest score on each is positive.
     """
-    n = len(samples)
-    k = min(k, n, samples.shape[1])
+    n, n_features = samples.shape
+    k = min(k, n, n_features)
     if k == 0:
         return np.zeros((n, 0))
     weights = np.broadcast_to(weights, (n, 1))
+    if n_features <= min(n, DENSE):
+        X = samples.astype(np.float64).dense() * weights
+        values, axes = eigh(X.T @ X, subset_by_index=[n_features - k, n_features - 1])
+        scores = X @ axes
+    else:
+        values, vectors = _of_samples(samples, k, weights)
+        scores = vectors * np.sqrt(np.maximum(values, 0))
+    kept = values > 1e-10 * max(values[-1], 0)
+    return signed(scores[:, kept][:, ::-1].T).T
+
+
+def _of_samples(samples: Any, k: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest eigenvalues of the weighted samples' Gram matrix, ascending, and their vectors."""
+    n = len(samples)
     if n <= DENSE:
         gram = samples.astype(np.float64).gram() * weights * weights.T
-        values, vectors = eigh(gram, subset_by_index=[n - k, n - 1])
-    else:
-        values, vectors = _leading(samples, k, weights)
-        if samples.dtype != np.float64 and values[-1] > UNLIKE * values[0]:  # then rounding is among them
-            values, vectors = _leading(samples.astype(np.float64), k, weights)
-    kept = values > 1e-10 * max(values[-1], 0)
-    return signed((vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1].T).T
+        return eigh(gram, subset_by_index=[n - k, n - 1])
+    values, vectors = _leading(samples, k, weights)
+    if samples.dtype != np.float64 and values[-1] > UNLIKE * values[0]:  # then rounding is among them
+        return _leading(samples.astype(np.float64), k, weights)
+    return values, vectors
 
 
 def _leading(samples: Any, k: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest eigenvalues of the weighted samples' Gram matrix, ascending, and their vectors."""
+    """Return the same of many samples, which their Gram matrix is not written out for."""
     n = len(samples)
     energy = float((samples.norms().astype(np.float64) ** 2 * weights[:, 0] ** 2).sum())
     unit = power_of_two(energy) if energy > 0 else 1.0  # the iteration ends by an absolute measure
@@ -185,18 +198,29 @@ def _clusters(scores: np.ndarray, n: int) -> np.ndarray:
 
 def sparsest_rotation(scores: np.ndarray, *, n_sweeps: int = 20, n_angles: int = 90) -> np.ndarray:
     """Rotate scores, shape (n_samples, m), towards the least sum of absolute values, a pair of axes at a time."""
-    scores = scores.copy()
+    axes = scores.T.copy()  # long axes last are faster
     angles = np.arange(n_angles) * (np.pi / 2 / n_angles)
-    turns = np.stack([np.cos(angles), np.sin(angles)])
+    turns = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    n_turned, settled = [0] * len(axes), dict[tuple[int, int], tuple[int, int]]()
     for _ in range(n_sweeps):
         still = True
-        for i in range(scores.shape[1] - 1):
-            for j in range(i + 1, scores.shape[1]):
-                pair = scores[:, [i, j]]
-                lengths = np.abs(pair @ turns).sum(axis=0) + np.abs(pair @ np.stack([-turns[1], turns[0]])).sum(axis=0)
-                c, s = turns[:, lengths.argmin()]
-                scores[:, [i, j]] = pair @ np.array([[c, -s], [s, c]])
-                still &= s == 0
+        for i, j in combinations(range(len(axes)), 2):
+            if settled.get((i, j)) == (n_turned[i], n_turned[j]):
+                continue  # neither has turned since they were turned to where they are best
+            c, s = turns[_lengths(axes[[i, j]], turns).argmin()]
+            if s != 0:
+                axes[[i, j]] = np.array([[c, s], [-s, c]]) @ axes[[i, j]]
+                n_turned[i], n_turned[j], still = n_turned[i] + 1, n_turned[j] + 1, False
+            settled[i, j] = n_turned[i], n_turned[j]
         if still:
             break
-    return scores
+    return np.ascontiguousarray(axes.T)
+
+
+def _lengths(pair: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Return the sum of absolute scores on two axes, shape (2, n_samples), turned by each angle."""
+    total = np.zeros(len(turns))
+    for axis in (turns, turns[:, ::-1] * [-1, 1]):
+        turned = axis @ pair
+        total += np.abs(turned, out=turned).sum(axis=1)
+    return total

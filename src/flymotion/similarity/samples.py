@@ -20,6 +20,7 @@ from flymotion.similarity.features import FORMED_FEATURES, OuterProducts, alike,
 from flymotion.similarity.vectors import Vectors, to_numpy
 
 __all__ = [
+    "BLOCK_ENTRIES",
     "PRECISION",
     "accumulate",
     "blocks",

@@ -106,6 +106,10 @@ class Vectors:
         """Euclidean norm of each vector, shape (n_samples,)."""
         return self.xp.sqrt(self.xp.vecdot(self.x, self.x))
 
+    def dense(self) -> Any:
+        """Return the vectors themselves, shape (n_samples, n_features)."""
+        return self.x
+
     def factors(self) -> tuple[Any, Any]:
         """Return the vectors as outer products with 1, shapes (n_samples, 1, 1) and (n_samples, 1, n_features)."""
         return self.xp.ones_like(self.x[:, None, :1]), self.x[:, None, :]

@@ -21,6 +21,7 @@ from flymotion.models.packing import Given, Packed, inputs_of, packed, restore_i
 from flymotion.photoreceptors.stage import as_it_was, check_unchanged
 from flymotion.similarity.features import formed
 from flymotion.similarity.samples import (
+    BLOCK_ENTRIES,
     PRECISION,
     accumulate,
     blocks,
@@ -118,8 +119,10 @@ class OuterProductKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 raise ValueError(f"{len(samples)} samples for {self.n_clusters} clusters; expected at least one each")
             self._check_init()
         about = _About.mean(formed(samples.astype(samples.xp.float64)))
-        runs = [_lloyd(about, start, self.max_iter) for start in self._starts(about)]
-        best = min(runs, key=lambda run: run.inertia)
+        starts = self._starts(about)
+        at_once = max(1, BLOCK_ENTRIES // (len(samples) * self.n_clusters))
+        groups = [starts[first : first + at_once] for first in range(0, len(starts), at_once)]
+        best = min((run for some in groups for run in _lloyd(about, some, self.max_iter)), key=lambda run: run.inertia)
         self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_ = best[:4]
         self._warn(settled=best.settled)
         return self
@@ -285,21 +288,44 @@ class _Run(NamedTuple):
     settled: bool
 
 
-def _lloyd(about: _About, centers: np.ndarray, max_iter: int) -> _Run:
-    """Run Lloyd's algorithm until no sample changes its cluster."""
+def _lloyd(about: _About, starts: list[np.ndarray], max_iter: int) -> list[_Run]:
+    """Run Lloyd's algorithm from several starts until no sample changes its cluster, all over the samples together."""
     rounding = PRECISION * about.energy.max()
-    distances = about.squared_distances(centers)
-    labels = distances.argmin(axis=1)
-    settled, n_iter = False, 0
-    while not settled and n_iter < max_iter:
-        labels = _fill(labels, distances, rounding)
-        counts = np.bincount(labels, minlength=len(centers))[:, None]
-        sums = accumulate(about.samples, np.eye(len(centers))[labels])
-        centers = np.divide(sums, counts, out=centers.copy(), where=counts > 0)
-        distances = about.squared_distances(centers)
-        before, labels = labels, distances.argmin(axis=1)
-        settled, n_iter = bool((labels == before).all()), n_iter + 1
-    return _Run(centers, labels, float(distances.min(axis=1).sum()), n_iter, settled)
+    distances = _distances(about, starts)
+    runs = [_Run(centers, _nearest(each), math.nan, 0, False) for centers, each in zip(starts, distances, strict=True)]
+    for n_iter in range(1, max_iter + 1):
+        going = [k for k, run in enumerate(runs) if not run.settled]
+        if not going:
+            break
+        labels = [_fill(runs[k].labels, distances[k], rounding) for k in going]
+        centers = _means(about, labels, [runs[k].centers for k in going])
+        for k, before, found, each in zip(going, labels, centers, _distances(about, centers), strict=True):
+            nearest, distances[k] = _nearest(each), each
+            runs[k] = _Run(found, nearest, math.nan, n_iter, bool((nearest == before).all()))
+    return [run._replace(inertia=float(each.min(axis=1).sum())) for run, each in zip(runs, distances, strict=True)]
+
+
+def _distances(about: _About, centers: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the squared distances to the centres of each run, shape (n_samples, K)."""
+    return np.split(about.squared_distances(np.concatenate(centers)), len(centers), axis=1)
+
+
+def _nearest(distances: np.ndarray) -> np.ndarray:
+    """Return the nearest cluster of each sample, as ``argmin`` does: it takes rows of few entries one by one."""
+    labels, least = np.zeros(len(distances), np.intp), distances[:, 0].copy()
+    for k, each in enumerate(distances.T[1:], start=1):
+        labels[each < least] = k
+        np.minimum(least, each, out=least)
+    return labels
+
+
+def _means(about: _About, labels: list[np.ndarray], centers: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the means of the clusters of each run; what is empty keeps its centre."""
+    n_clusters, before = len(centers[0]), np.concatenate(centers)
+    members = np.stack([each == k for each in labels for k in range(n_clusters)], axis=1)
+    counts = members.sum(axis=0)[:, None]
+    found = np.divide(accumulate(about.samples, members.astype(float)), counts, out=before, where=counts > 0)
+    return np.split(found, len(centers))
 
 
 def _fill(labels: np.ndarray, distances: np.ndarray, rounding: float) -> np.ndarray:

@@ -23,6 +23,7 @@ from flymotion.similarity.features import formed
 from flymotion.similarity.samples import (
     PRECISION,
     accumulate,
+    blocks,
     check_counts,
     check_samples,
     energies,
@@ -37,8 +38,11 @@ __all__ = ["OuterProductPCA"]
 MOST_SAMPLES = 2048
 """Samples up to which their Gram matrix is used, where they are fewer than features."""
 
-MOST_FEATURES = 128
+MOST_FEATURES = 1000
 """Features up to which their second moment is formed."""
+
+BLOCKS = 4
+"""Into how many parts blocks are cut where all features of their samples are written out."""
 
 ENERGIES = ("singular_values", "explained_energy", "explained_energy_ratio")
 """What is kept of each component."""
@@ -188,7 +192,7 @@ def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         return accumulate(samples, project(samples, columns.reshape(n_features, -1).T)).T
 
     if n_features <= max(MOST_FEATURES, k):
-        values, vectors = eigh(second_moment(np.eye(n_features)), subset_by_index=[n_features - k, n_features - 1])
+        values, vectors = eigh(_second_moments(samples), subset_by_index=[n_features - k, n_features - 1])
     elif not samples.xp.any(samples.norms() > 0):  # which Lanczos iteration cannot start from
         return np.zeros(k), np.zeros((k, n_features))
     else:
@@ -203,3 +207,13 @@ def _eigen(samples: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         values *= unit
     order = np.argsort(-values)
     return values[order], vectors.T[order]
+
+
+def _second_moments(samples: Any) -> np.ndarray:
+    """Return the sum of ``chi_t chi_t'`` over the samples, shape (n_features, n_features)."""
+    n_features = samples.shape[1]
+    total = np.zeros((n_features, n_features))
+    for _, block in blocks(samples, BLOCKS * n_features // max(samples.feature_shape)):
+        chi = block.dense()
+        total += to_numpy(chi.T @ chi)
+    return total
