@@ -66,6 +66,7 @@ SPARED = {
     "BLOCK_ENTRIES",
     "CACHED",
     "DENSE",
+    "FEW",
     "MOST_FEATURES",
     "MOST_SAMPLES",
     "FORMED_ENTRIES",

@@ -234,6 +234,7 @@ def test_symmetric_chi_start_as_vectors_do(make_flashes, n_units):
 @pytest.mark.parametrize("strength", [0.1, 0.3, 1.0])
 def test_a_weak_motion_is_found_beside_the_noise_that_a_strong_one_brings(make_motions, monkeypatch, strength, dense):
     monkeypatch.setattr(initialisation, "DENSE", dense)
+    monkeypatch.setattr(initialisation, "FEW", dense)
     X, label = make_motions([1.0, strength])
     theta = warm_start(as_features(X), 4, nonnegative=True)
     assert agreement(theta, label) > 0.95
@@ -270,6 +271,7 @@ def test_large_warm_ups_start_as_small_ones_do(make_products, monkeypatch, nonne
     chi = make_products(n_samples, 6, 5)
     whole = warm_start(chi, 3, nonnegative=nonnegative)
     monkeypatch.setattr(initialisation, "DENSE", 10)
+    monkeypatch.setattr(initialisation, "FEW", 10)
     assert_allclose(warm_start(chi, 3, nonnegative=nonnegative), whole, atol=1e-2 * np.abs(whole).max())
 
 

@@ -45,8 +45,8 @@ SPARSER = 1.03
 ODD = 1e-6
 """Energy of the antisymmetric parts, relative to that of the samples, up to which they are nothing but rounding."""
 
-DENSE = 1000
-"""Samples, or features, up to which an eigenproblem is solved whole."""
+DENSE, FEW = 1500, 300
+"""Samples, and features, up to which an eigenproblem is solved whole; of more, iteration to 1e-6 is sooner done."""
 
 
 def warm_up_length(n_features: int, n_entries: int) -> int:
@@ -85,7 +85,7 @@ def _principal_scores(samples: Any, k: int, weights: np.ndarray | float = 1.0) -
     if k == 0:
         return np.zeros((n, 0))
     weights = np.broadcast_to(weights, (n, 1))
-    if n_features <= min(n, DENSE):
+    if n_features <= min(n, FEW):
         X = samples.astype(np.float64).dense() * weights
         values, axes = eigh(X.T @ X, subset_by_index=[n_features - k, n_features - 1])
         scores = X @ axes
