@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from flymotion.circuits.schooling import attitudes, panoramas, schooling, wander
 from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.world import Sphere, buchner, render
 from flymotion.world.lattices import as_seen, rings
+from flymotion.writing import whole
 
 DT = 0.02
 
@@ -115,11 +117,11 @@ def draw(circuit: T4T5Circuit, path: str) -> None:
     import matplotlib.pyplot as plt
 
     x, y = (rings(circuit.n_rings) @ np.array([[np.sqrt(3) / 2, 0.5], [0.0, 1.0]])).T
-    whole = circuit.patches_.there.all(axis=1)
+    complete = circuit.patches_.there.all(axis=1)
     figure, axes = plt.subplots(4, 4, figsize=(7.5, 8.0), layout="constrained")
     names = ("T4, start", "T4, learned", "T5, start", "T5, learned")
     for row, (name, weights) in enumerate(zip(names, np.repeat([0, 1], 2), strict=True)):
-        each = (circuit.start_ if row % 2 == 0 else circuit.weights_)[whole, 4 * weights : 4 * weights + 4]
+        each = (circuit.start_ if row % 2 == 0 else circuit.weights_)[complete, 4 * weights : 4 * weights + 4]
         each = (each / np.linalg.norm(each, axis=2, keepdims=True)).mean(axis=0)
         for column, shown in enumerate(each):
             ax = axes[row, column]
@@ -128,7 +130,8 @@ def draw(circuit: T4T5Circuit, path: str) -> None:
             ax.set_title(name if column == 0 else "", fontsize=9, loc="left")
             ax.set_xlabel(f"{name[:2]}{'abcd'[column]} {'←→↑↓'[column]}")
     figure.colorbar(points, ax=axes, label="mean weight onto intensity, of norm 1 in each cell", shrink=0.5)
-    figure.savefig(path, dpi=110)
+    with whole(Path(path)) as place:
+        figure.savefig(place, dpi=110, format="png")
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import warnings
 from functools import cache
 from itertools import cycle
 
@@ -18,8 +19,13 @@ from sklearn.decomposition import IncrementalPCA
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.circuits import CompartmentalNeurons, Membrane
+from flymotion.circuits import CompartmentalNeurons, Membrane, T4T5Circuit, lobula_plate
+from flymotion.circuits.column_signals import ColumnSignals
+from flymotion.circuits.connectome import effective
+from flymotion.circuits.decorrelating import normalised_covariance
 from flymotion.circuits.membranes import Synapses, let_through
+from flymotion.circuits.schooling import attitudes, wandering
+from flymotion.circuits.wiring import likeness, profile, shuffled, weight_at
 from flymotion.detectors import Detector, FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.between_axes import axes_of, steps_along
 from flymotion.detectors.taps_on_lattices import tapped
@@ -332,6 +338,17 @@ NETWORK = {
 }
 SHIFTS = {"...": (6,), "n": 4, "p": 1}
 
+COLUMNS = {"n_columns": 19, "n_offsets": 7}
+
+
+@cache
+def taught():
+    """A circuit of few columns that has seen noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # from so little few columns learn four directions
+        return T4T5Circuit(Hexagon(2), contrasts=True).fit(np.random.default_rng(0).normal(size=(30, 19)))
+
+
 CALLS = {
     # frames and world
     "as_frames": (lambda: as_frames(np.zeros((7, 3, 4), dtype=int)), {"n_frames": 7, "pixels": (3, 4)}),
@@ -457,6 +474,7 @@ CALLS = {
     "OuterProducts.accumulate": (lambda: products().accumulate(THETA), {"K": 2, "n_u": 4, "n_v": 3}),
     "OuterProducts.norms": (lambda: products().norms(), {"n_samples": 30}),
     "OuterProducts.dense": (lambda: products().dense(), {"n_samples": 30, "n_u": 4, "n_v": 3}),
+    "Vectors.dense": (lambda: vectors().dense(), {"n_samples": 30, "n_features": 12}),
     "Vectors.factors": (lambda: vectors().factors(), {"n_samples": 30, "n_features": 12}),
     "Vectors.project": (lambda: vectors().project(np.zeros((2, 12))), {"n_samples": 30, "K": 2}),
     "Vectors.gram": (lambda: vectors().gram(vectors()[:5]), {"n_samples": 30, "n_others": 5}),
@@ -715,6 +733,49 @@ CALLS = {
     "CompartmentalNeurons.W": (lambda: CompartmentalNeurons(np.zeros((2, 3, 3))).W, {"K": 2, "n": 3}),
 }
 
+CALLS |= {
+    "T4T5Circuit.transform": (lambda: taught().transform(np.ones((3, 19))), {"n_frames": 3, **COLUMNS}),
+    "CircuitStream.push": (lambda: taught().stream().push(np.ones(19)), COLUMNS),
+    "CircuitStream.respond": (lambda: taught().stream().respond(np.ones((3, 19))), {"n_frames": 3, **COLUMNS}),
+    "LearnedColumns.weights_": (lambda: taught().weights_, COLUMNS),
+    "LearnedColumns.start_": (lambda: taught().start_, COLUMNS),
+    "LearnedColumns.lateral_": (lambda: taught().lateral_, COLUMNS),
+    "LearnedColumns.named_": (lambda: taught().named_, COLUMNS),
+    "LearnedColumns.order_": (lambda: taught().order_[0], COLUMNS),
+    "CellInputs.__call__": (
+        lambda: taught().inputs_[0](np.ones((3, 19)), np.ones((7, 3, 19))),
+        {"...": (3,), **COLUMNS},
+    ),
+    "Decorrelation.__call__": (
+        lambda: taught().inputs_[0].decorrelation(np.ones((7, 3, 19))),
+        {"...": (3,), **COLUMNS},
+    ),
+    "Columns.W": (lambda: taught().networks_[0].W, {"n_cells": 4, **COLUMNS}),
+    "Columns.M": (lambda: taught().networks_[0].M, {"n_cells": 4, **COLUMNS}),
+    "Patches.offsets": (lambda: taught().patches_.offsets, {"n": 19, **COLUMNS}),
+    "Patches.preferred": (lambda: taught().patches_.preferred, {"n": 19}),
+    "Patches.gather": (lambda: taught().patches_.gather(np.ones((3, 19))), {"...": (3,), **COLUMNS}),
+    "Patches.known": (lambda: taught().patches_.known(np.eye(3, 19) > 0), {"n_frames": 3, **COLUMNS}),
+    "Patches.oriented": (lambda: taught().patches_.oriented(), COLUMNS),
+    "Patches.random": (lambda: taught().patches_.random(np.random.default_rng(0)), {"n_cells": 4, **COLUMNS}),
+    "Patches.directions": (lambda: taught().patches_.directions(np.ones((19, 8, 7))), {"n_cells": 8, **COLUMNS}),
+    "Patches.named": (lambda: taught().patches_.named(np.ones((19, 4, 2))), COLUMNS),
+    "attitudes": (lambda: attitudes(np.ones((5, 3)), 0.1, 0), {"n_frames": 5}),
+    "wandering": (lambda: wandering(5, 3, 0.1, 10.0, 0.2, 0), {"n_frames": 5, "n_axes": 3}),
+    "normalised_covariance": (
+        lambda: normalised_covariance(np.random.default_rng(0).normal(size=(50, 7)), 3, 0.1),
+        {"n_offsets": 7},
+    ),
+    "effective": (lambda: effective("T4a", rings(1)), {"n": 7}),
+    "likeness": (lambda: likeness(np.eye(2, 7), rings(1), "T4a"), {"...": (2,)}),
+    "weight_at": (lambda: weight_at(np.eye(2, 7), rings(1), "T4a", 1), {"...": (2,)}),
+    "profile": (lambda: profile(np.eye(2, 7), rings(1), "T4a"), {"...": (2,), "n_positions": 3}),
+    "shuffled": (
+        lambda: shuffled(np.eye(2, 7), 5, np.random.default_rng(0)),
+        {"n": 5, "...": (2,), "n_offsets": 7},
+    ),
+}
+
 NOT_RUN = {
     "to_numpy": "any array, of any shape",
     "unmasked": "any array, of any shape",
@@ -723,6 +784,9 @@ NOT_RUN = {
 
 
 ATTRIBUTES = {
+    "T4T5Circuit": (lambda: taught(), COLUMNS),
+    "LobulaPlate": (lambda: lobula_plate(np.ones((3, 19, 8))), {"...": (3,), **COLUMNS}),
+    "Signals": (lambda: ColumnSignals(Hexagon(2), 0.02).push(np.ones((3, 19))), {"n_frames": 3, **COLUMNS}),
     "Thumbnail": (lambda: thumbnail(movie()[0]), {"n_rows": 12, "n_columns": 16}),
     "DivisiveNormalization": (
         lambda: DivisiveNormalization(pool=1.0, eye=(12,)).fit(np.ones((7, 12))),

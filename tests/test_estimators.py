@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import flymotion
+from flymotion.circuits import T4T5Circuit
 from flymotion.learner import MotionLearner
 from flymotion.learner.video_noise import GivenWhitening
 from flymotion.photoreceptors import (
@@ -189,7 +190,7 @@ def estimators_of_the_package():
 
 def test_no_estimator_is_left_out():
     """What others derive from, and what other files check, is named here; of pairs, ``test_pair_learners.py``."""
-    elsewhere = {EarlyVision, OnlineNetwork, StreamLearner, GivenWhitening, MotionLearner, WrittenOut}
+    elsewhere = {T4T5Circuit, EarlyVision, OnlineNetwork, StreamLearner, GivenWhitening, MotionLearner, WrittenOut}
     of_pairs = {each for each in estimators_of_the_package() if issubclass(each, PairLearner)}
     assert estimators_of_the_package() - elsewhere - of_pairs == {type(estimator) for estimator in EVERY}
 

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,15 +19,19 @@ from scipy.ndimage import gaussian_filter
 
 import flymotion
 from flymotion import claims, detecting, tuning
+from flymotion.circuits import T4T5Circuit
+from flymotion.circuits.schooling import schooling
 from flymotion.claims import reproducing
 from flymotion.claims.judging import Known
 from flymotion.claims.rows import above
-from flymotion.cli import main
+from flymotion.cli import flight, main
 from flymotion.contest import competing
 from flymotion.detecting import read_trace
+from flymotion.flying import portraits
 from flymotion.learner import load
 from flymotion.plots.canvas import new_figure
 from flymotion.video import open_movie
+from flymotion.world import Hexagon
 from flymotion.writing import results, runs
 
 ARGUMENTS = {
@@ -35,6 +41,7 @@ ARGUMENTS = {
     "compare": ["hrd", "barlow-levick"],
     "reproduce": [],
     "rivals": ["--worlds", "ring,rotation", "--learners", "random"],
+    "fly": ["--eye", "hex", "--radius", "2", "--max-frames", "3"],
 }
 """What is asked of each command that writes into a folder, beside --out."""
 
@@ -71,10 +78,23 @@ def small_groups(monkeypatch):
     return groups
 
 
+@cache
+def taught():
+    """A circuit of few columns that has seen a second."""
+    eye = Hexagon(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # in a second few columns learn four directions
+        return T4T5Circuit(eye).fit(schooling(eye, n_clips=1, duration=1.0, random_state=0))
+
+
 def noise():
     figure = new_figure(2, 2)
     figure.figimage(np.random.default_rng(0).normal(size=(300, 300)))
     return figure
+
+
+def drawn(*given):
+    return noise()
 
 
 def worked(work, done):
@@ -102,6 +122,9 @@ def place(tmp_path, monkeypatch, small_groups, characterised):
         monkeypatch.setattr(f"flymotion.{owner}.on_cores", lambda n, done=bool: lambda work: worked(work, done))
     small = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 50, "snrs": ()}
     monkeypatch.setattr(competing, "QUICK", small)
+    monkeypatch.setattr(flight, "_trained", lambda given, eye: taught())
+    for name in ("inputs", "lattice", "leanings", "tuning"):
+        monkeypatch.setattr(portraits, f"draw_{name}", drawn)
     handlers = {n: signal.signal(n, signal.default_int_handler) for n in (signal.SIGINT, signal.SIGTERM)}
     yield tmp_path
     for number, handler in handlers.items():
@@ -130,6 +153,7 @@ NAMES = {
     "compare": ["compare.csv", "compare.png"],
     "reproduce": ["claims.json", "verdict.md", "figure_C1.png", "figure_C2.png"],
     "rivals": ["rivals.json", "timings.json", "rivals.md", "rivals.png"],
+    "fly": ["inputs.png", "eye.png", "leanings.png", "tuning.png", "responses.nc", "fly.mp4", "fly.gif"],
 }
 """What each writes."""
 
@@ -147,6 +171,7 @@ def no_work(monkeypatch):
     monkeypatch.setattr(tuning, "characterise", fail)
     monkeypatch.setattr(reproducing, "_run", fail)
     monkeypatch.setattr(competing, "trial", fail)
+    monkeypatch.setattr(flight, "_trained", fail)
 
 
 def is_one_line(status, out, err):
@@ -264,6 +289,7 @@ def test_a_run_that_fails_leaves_the_results_of_earlier_ones(run, command, old, 
         "compare": ["frames/0.png"],
         "reproduce": ["--video", "no.mp4"],
         "rivals": ["--worlds", "nowhere"],
+        "fly": ["no.mp4"],
     }
     told = run(command, *wrong[command], "--out", "out")
     assert is_one_line(*told), told
@@ -313,7 +339,7 @@ def test_a_full_disk_leaves_the_results_of_earlier_runs(run, command, most, old,
     assert largest > most
     assert status == 2 and err.count("\n") == 1 and "cannot be written (File too large)" in err
     left = {name: written for name, written in contents(old).items() if not name.startswith("unfinished")}
-    kept = {"tune": [name for name in before if name.startswith("hrd-contrast")]}.get(command, [])
+    kept = {"tune": [name for name in before if name.startswith("hrd-contrast")], "fly": before}.get(command, [])
     assert set(left) == set(before)
     assert {name for name in before if left[name] != before[name]} <= set(kept)  # as it is a result of its own
 
@@ -350,6 +376,7 @@ def interrupt(monkeypatch, small_groups):
         at_second(number, tuning, "experiment")
         at_second(number, tuning, "characterise")
         at_second(number, competing, "trial")
+        monkeypatch.setattr(portraits, "draw_lattice", lambda eye: signal.raise_signal(number))
         at_second(number, flymotion.learner.learned_state.LearnedState, "learn")
         small_groups["second"].work = lambda config: {"ones": lambda: signal.raise_signal(number)}
 
@@ -362,14 +389,14 @@ def test_what_was_finished_is_kept_and_said(run, command, number, expected, old,
     before = contents(old)
     interrupt(number)
     status, _, err = run(command, *ARGUMENTS[command], "--out", "out")
-    kept = {"tune": ""}.get(command, "/unfinished")  # each experiment is a result of its own
+    kept = {"tune": "", "fly": ""}.get(command, "/unfinished")  # each experiment, or file, is a result of its own
     assert status == expected
     assert err.splitlines()[-1].startswith("Interrupted: ") and err.endswith(f"out{kept}\n")
     found = contents(old)
-    finished = NAMES[command][: {"tune": 2, "reproduce": 3}.get(command)]
+    finished = NAMES[command][: {"tune": 2, "reproduce": 3, "fly": 1}.get(command)]
     assert {name.removeprefix("unfinished/") for name in found if found[name] not in (b"old", b"mine")} == set(finished)
     same = [name for name in before if found[name] == before[name]]
-    assert set(same) == set(before) - set({"tune": finished}.get(command, []))
+    assert set(same) == set(before) - set({"tune": finished, "fly": finished}.get(command, []))
 
 
 def test_of_a_source_without_an_end_ctrl_c_is_the_end(run, place, interrupt, monkeypatch):
@@ -394,6 +421,7 @@ def test_what_has_nothing_says_so(run, command, place, monkeypatch, small_groups
 
     for name in ("detecting.detect", "tuning.experiment", "tuning.characterise", "contest.competing.trial"):
         monkeypatch.setattr(f"flymotion.{name}", stop)
+    monkeypatch.setattr(flight, "_trained", stop)
     monkeypatch.setattr(flymotion, "learn", lambda *a, **k: stop() or int("nothing to learn from"))
     small_groups["first"].work = lambda config: {"ones": lambda: signal.raise_signal(signal.SIGINT)}
     arguments = [*ARGUMENTS.get(command, ["frames"]), *({"watch": []}.get(command, ["--out", "out"]))]

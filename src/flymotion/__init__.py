@@ -9,6 +9,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "circuits": ["CompartmentalNeurons", "T4T5Circuit"],
     "detecting": ["detect"],
     "detectors": ["DETECTORS", "Detector"],
     "field": ["MotionField"],
@@ -27,7 +28,7 @@ _HOMES = {
     "similarity": ["NonnegativeSimilarityMatching", "OuterProducts", "SimilarityMatching", "outer_products"],
     "stimuli": ["STIMULI", "Stimulus"],
     "tuning": ["tune"],
-    "video": ["open_movie", "read_movie"],
+    "video": ["Camera", "OntoEye", "open_movie", "read_movie"],
     "world": [
         *("CompoundEye", "Grid", "Hexagon", "Line", "Sphere", "TwoChannels", "acceptance_sigma", "buchner", "read_eye"),
         *("Mixture", "Motion", "Rotation", "SelfTranslation", "Shear", "Translation", "Turn", "Zoom"),

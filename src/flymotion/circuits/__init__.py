@@ -1,5 +1,9 @@
 """The fly's circuit and the neuron of Section 3: models of cells, with learned synapses, beside published anatomy.
 
+``t4t5`` is the circuit; ``input_neurons``, ``column_signals`` and ``decorrelating`` are what comes before its cells,
+``competing_columns`` how these learn, ``lobula_plate`` what comes after, ``schooling`` what there is to learn from.
+``connectome`` has the published synapses, and ``wiring`` holds rows of weights against them.
+
 ``membranes`` is a soma with branches as an electrical circuit; ``compartments`` the neurons of them that multiply and
 learn, whose compiled life is in ``branch_rules``.
 """
@@ -7,14 +11,9 @@ learn, whose compiled life is in ``branch_rules``.
 from __future__ import annotations
 
 from flymotion.circuits.compartments import CompartmentalNeurons
+from flymotion.circuits.lobula_plate import LobulaPlate, lobula_plate
 from flymotion.circuits.membranes import Membrane
+from flymotion.circuits.subtypes import PREFERRED, SUBTYPES
+from flymotion.circuits.t4t5 import T4T5Circuit
 
-__all__ = ["PREFERRED", "SUBTYPES", "CompartmentalNeurons", "Membrane"]
-
-SUBTYPES = ("T4a", "T4b", "T4c", "T4d", "T5a", "T5b", "T5c", "T5d")
-"""Cells of a column, in the order in which their responses come."""
-
-PREFERRED = {"a": 180.0, "b": 0.0, "c": 90.0, "d": 270.0}
-"""Direction that each subtype prefers in the left eye [deg]: front to back, back to front, up, down.
-
-As the eye sees it, 0 = right, 90 = up; in the right eye, its mirror image, a prefers 0 and b 180 degrees."""
+__all__ = ["PREFERRED", "SUBTYPES", "CompartmentalNeurons", "LobulaPlate", "Membrane", "T4T5Circuit", "lobula_plate"]

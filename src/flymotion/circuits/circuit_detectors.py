@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.circuits import PREFERRED
 from flymotion.circuits.competing_columns import respond
 from flymotion.circuits.input_neurons import INPUTS, PATHWAYS
+from flymotion.circuits.subtypes import PREFERRED
 from flymotion.detectors.detector import Detector
 from flymotion.detectors.taps_on_lattices import Taps
 from flymotion.world.lattices import rings

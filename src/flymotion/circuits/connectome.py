@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.circuits.subtypes import PREFERRED, SUBTYPES
 from flymotion.frames import unmasked
 
 __all__ = ["CENTRE", "PARTNERS", "Partner", "Synapses", "along", "centroid", "effective", "partners", "synapses"]

@@ -29,7 +29,7 @@ class LearnedColumns:
 
     @property
     def start_(self) -> np.ndarray:
-        """The same before learning."""
+        """The same before learning, shape (n_columns, 8, n_offsets)."""
         check_is_fitted(self, "networks_")
         return self._effective(self.started_)
 

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from flymotion.circuits import PREFERRED
+from flymotion.circuits.subtypes import PREFERRED
 from flymotion.world.eyes import Eye
 from flymotion.world.lattices import as_seen, lattice_of, rings
 
@@ -38,7 +38,7 @@ class Patches:
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """How far right and up each column is, 0 where there is none [spacings, or deg], (n, n_offsets, 2)."""
+        """How far right and up each column is, 0 where none [spacings, or deg], shape (n, n_offsets, 2)."""
         places = np.asarray(self.eye.positions, dtype=float)
         ahead = places[self.around] - places[:, None]
         if places.shape[1] == 3:

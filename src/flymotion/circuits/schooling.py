@@ -35,7 +35,7 @@ SPACING = 5.0
 """Between the pixels of a flat eye [deg]."""
 
 
-def photographs() -> list[np.ndarray]:
+def photographs() -> list[Any]:
     """Return the photographs that scikit-learn ships, china.jpg and flower.jpg (CC-BY 2.0), luminance from 0 to 1."""
     from sklearn.datasets import load_sample_images
 
@@ -104,7 +104,7 @@ def schooling(
     persistence: float = 0.2,
     scenes: Sequence[Scene] | None = None,
     random_state: Any = None,
-) -> Iterator[np.ndarray]:
+) -> Iterator[Any]:
     """Yield clips of an eye that turns amid scenes, or moves over them if it is flat, to learn motion from.
 
     Parameters

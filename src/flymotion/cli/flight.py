@@ -190,14 +190,13 @@ def _trained(given: dict[str, Any], eye: Any) -> Any:
 def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
     """Draw what was learned, and put each figure into its place as soon as it is there."""
     from flymotion.flying import portraits
-    from flymotion.plots import draw_comparison
     from flymotion.plots.canvas import save_figure
 
     drawn: dict[str, Callable[[], Any]] = {
         "inputs.png": lambda: portraits.draw_inputs(circuit),
         "eye.png": lambda: portraits.draw_lattice(circuit.eye),
         "leanings.png": lambda: portraits.draw_leanings(circuit),
-        "tuning.png": lambda: draw_comparison(portraits.beside_recordings(circuit)),
+        "tuning.png": lambda: portraits.draw_tuning(circuit),
     }
     with progress_bar("drawing") as progress:
         for k, (name, draw) in enumerate(drawn.items()):

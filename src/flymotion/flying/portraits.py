@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["beside_recordings", "draw_inputs", "draw_lattice", "draw_leanings", "leanings"]
+__all__ = ["beside_recordings", "draw_inputs", "draw_lattice", "draw_leanings", "draw_tuning", "leanings"]
 
 DT = 0.005
 """Between the frames of gratings that tuning is measured with [s]."""
@@ -191,3 +191,10 @@ def beside_recordings(circuit: Any) -> xr.Dataset:
     tuning, recorded = experiment("direction", circuit.detector(), dt=DT), published()
     halves = [compare(tuning.isel(unit=four), recorded.isel(cell=four)) for four in (slice(0, 4), slice(4, 8))]
     return xr.concat(halves, "cell", combine_attrs="override")
+
+
+def draw_tuning(circuit: Any) -> Figure:
+    """Draw the direction tuning of the circuit's mean column beside recorded cells."""
+    from flymotion.plots import draw_comparison
+
+    return draw_comparison(beside_recordings(circuit))

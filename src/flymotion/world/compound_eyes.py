@@ -35,6 +35,9 @@ SIDES = ("left", "right")
 COLUMNS = (("x_forward", "y_left", "z_up"), ("x", "y", "z"), ("azimuth_deg", "elevation_deg"))
 """Names of the columns of directions in a file."""
 
+FARTHEST = 2**20
+"""Axial coordinates are smaller than this."""
+
 MIRROR = np.array([[-1, 1], [0, 1]])
 """Axial coordinates times this are those of the mirror image, left for right."""
 
@@ -80,6 +83,8 @@ class CompoundEye(Sphere):
     def __post_init__(self) -> None:
         super().__post_init__()
         axial = np.array(unmasked(self.axial, "axial"))
+        if axial.size and not (np.abs(axial) < FARTHEST).all():
+            raise ValueError(f"axial coordinates up to {np.abs(axial).max()}; expected below {FARTHEST}")
         half = np.array(np.zeros(self.shape, dtype=int) if self.half is None else unmasked(self.half, "half"))
         if half.shape != self.shape or half.dtype.kind not in "iu" or not np.isin(half, (0, 1)).all():
             raise ValueError(f"half has shape {half.shape}; expected 0 or 1 for each of {self.shape[0]} lenses")
