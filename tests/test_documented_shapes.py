@@ -19,10 +19,11 @@ from sklearn.decomposition import IncrementalPCA
 
 import flymotion
 from flymotion import MotionLearner, NonnegativeSimilarityMatching, SimilarityMatching
-from flymotion.circuits import CompartmentalNeurons, Membrane, T4T5Circuit, lobula_plate
+from flymotion.circuits import CompartmentalNeurons, Membrane, T4T5Circuit
 from flymotion.circuits.column_signals import ColumnSignals
 from flymotion.circuits.connectome import effective
 from flymotion.circuits.decorrelating import normalised_covariance
+from flymotion.circuits.lobula_plate import lobula_plate
 from flymotion.circuits.membranes import Synapses, let_through
 from flymotion.circuits.schooling import attitudes, wandering
 from flymotion.circuits.wiring import likeness, profile, shuffled, weight_at

@@ -11,9 +11,8 @@ learn, whose compiled life is in ``branch_rules``.
 from __future__ import annotations
 
 from flymotion.circuits.compartments import CompartmentalNeurons
-from flymotion.circuits.lobula_plate import LobulaPlate, lobula_plate
 from flymotion.circuits.membranes import Membrane
 from flymotion.circuits.subtypes import PREFERRED, SUBTYPES
 from flymotion.circuits.t4t5 import T4T5Circuit
 
-__all__ = ["PREFERRED", "SUBTYPES", "CompartmentalNeurons", "LobulaPlate", "Membrane", "T4T5Circuit", "lobula_plate"]
+__all__ = ["PREFERRED", "SUBTYPES", "CompartmentalNeurons", "Membrane", "T4T5Circuit"]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import unmasked
 from flymotion.world.eyes import Eye
 
@@ -28,6 +29,8 @@ class LobulaPlate(NamedTuple):
     layers: np.ndarray
     opponent: np.ndarray
     local: np.ndarray
+
+    __repr__ = in_brief
 
 
 def lobula_plate(responses: Any, eye: Eye | None = None) -> LobulaPlate:
