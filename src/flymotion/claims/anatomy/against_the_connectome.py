@@ -90,7 +90,10 @@ def _check_pattern(found: Found, id: str, kind: str, read: str, what: str, title
     kinds = ", ".join(f"in {world} T4 {least[0][world]}, T5 {least[1][world]}" for world in found)
     flipped = max(_counted(-getattr(of[kind]["nsm"], read), what).max() for of in found.values())
     title = f"subtypes of eight with {title}, {ONTO[read]}, paper's feature"
-    note = f"least of all seeds {kinds}; with signs flipped {flipped} at most"
+    note = f"least of all seeds {kinds}; with signs flipped {flipped} at most; T5's rows are T4's, turned in sign, so "
+    note += "that eight subtypes are one pattern"
+    if kind == "column":
+        note += "; dendrites start onto columns that content comes from, which is half of it"
     row = above(id, title, count("nsm"), 7.5, unit="subtypes", note=note)
     nulls = {key: Null(words, count(key), np.median) for key, words in NULLS.items()}
     moved = {world: _shuffled_counts(getattr(of[kind]["nsm"], read), what) for world, of in found.items()}
