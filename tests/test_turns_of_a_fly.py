@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from flymotion.claims.turns.fly_eyes import principal_whitening
+from flymotion.claims.turns.fly_eyes import mirrored_panoramas, principal_whitening
 from flymotion.claims.turns.harmonic_scenes import HarmonicScenes, real_harmonics
 from flymotion.generators.theory import population
 from flymotion.world.compound_eyes import CompoundEye
@@ -71,3 +71,13 @@ def test_whitened_components_are_white_but_for_the_ridge():
     values = np.linalg.eigvalsh(np.cov(frames.T, bias=True))[-4:]
     assert added == pytest.approx(1e-3 * values.sum() / 12)
     assert_allclose(np.cov(seen.T, bias=True), np.diag(values / (values + added)), atol=1e-9)
+
+
+def test_panoramas_of_photographs_are_mirror_images_of_mean_0():
+    d = Sphere.evenly(60, sigma=6.0).directions
+    looking, mirrored = (Sphere(each, sigma=6.0) for each in (d, d * [1, -1, 1]))
+    scenes = mirrored_panoramas()
+    assert len(scenes) == 8
+    for scene in scenes[::3]:
+        assert scene.coefficients[0, 0] == 0
+        assert_allclose(*(render(scene, eye, np.eye(3)[None]) for eye in (looking, mirrored)), atol=1e-9)

@@ -1,9 +1,10 @@
 """Learned rows of T4a-d and T5a-d against the connectome's synapses, with nulls (C22).
 
-A row has the signs where its weights, in the columns of Mi9's synapses (T5: Tm9's) and in those of Mi4, C3 and CT1,
-have these cells' effective signs; and the order where the centroid of weights of the centre's own sign lies where
-content comes from and that of the others beyond the column. Directions give the signs, so four subtypes are one
-pattern: three groups stand in one of six orders.
+A row has the signs where its weights have the effective ones in the columns where Mi9's synapses (T5: Tm9's) outweigh
+those of Mi4, C3 and CT1, and in those where these do, each column counting by what is left of both; and the order where
+the centroid of weights of the centre's own sign lies where content comes from and that of the others beyond the column.
+Directions give the signs, so four subtypes are one pattern: three groups stand in one of six orders. T5's rows are
+T4's, turned in sign, but for halves of the change, so that eight subtypes are one pattern as well.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _check_the_fly() -> Iterator[Claim]:
         for cell in SUBTYPES
     ]
     title = "subtypes of eight of which every intensity input lies on the side of its sign"
-    yield report("C22.fly_sides", title, float(sum(map(all, sided))), unit="subtypes", note=f"{note}C37.t4, C37.t5")
+    yield report("C22.fly_sides", title, float(sum(map(all, sided))), unit="subtypes", note=f"{note}see C37.t4, C37.t5")
 
 
 def _check_pattern(found: Found, id: str, kind: str, read: str, what: str, title: str) -> Iterator[Claim]:
@@ -90,7 +91,10 @@ def _check_pattern(found: Found, id: str, kind: str, read: str, what: str, title
     kinds = ", ".join(f"in {world} T4 {least[0][world]}, T5 {least[1][world]}" for world in found)
     flipped = max(_counted(-getattr(of[kind]["nsm"], read), what).max() for of in found.values())
     title = f"subtypes of eight with {title}, {ONTO[read]}, paper's feature"
-    note = f"least of all seeds {kinds}; with signs flipped {flipped} at most"
+    note = f"least of all seeds {kinds}; with signs flipped {flipped} at most; T5's rows are T4's, turned in sign, so "
+    note += "that eight subtypes are one pattern"
+    if kind == "column":
+        note += "; dendrites start onto columns that content comes from, which is half of it"
     row = above(id, title, count("nsm"), 7.5, unit="subtypes", note=note)
     nulls = {key: Null(words, count(key), np.median) for key, words in NULLS.items()}
     moved = {world: _shuffled_counts(getattr(of[kind]["nsm"], read), what) for world, of in found.items()}

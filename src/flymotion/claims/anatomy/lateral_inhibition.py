@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     """What became of four units."""
 
     named: np.ndarray
-    """Share of new pairs of whose four ways the right one has the largest output."""
+    """Share of new pairs of whose four ways the right one has the largest projection, without inhibition."""
     ways: np.ndarray
     """How many ways are that in which some unit answers most."""
     opponent: np.ndarray
@@ -172,7 +172,12 @@ def _with_and_without(found: Mapping[str, Any], start: str, words: str) -> Itera
         }
         if start == "oriented":
             nulls["labelled"] = Null("averages by label", of("told", "labelled"), np.mean)
-        yield from beside(report(f"C23.{what}{end}", title, of("together"), worst=np.mean), **nulls)
+        note = (
+            "inhibition in learning alone: the largest projection on a filter of norm 1 names"
+            if what == "named"
+            else ""
+        )
+        yield from beside(report(f"C23.{what}{end}", title, of("together"), worst=np.mean, note=note), **nulls)
         if what == "named":
             loss = {place: of("together")[place] - of("alone")[place] for place in found}
             title = f"share of new pairs named that is lost where each unit learns alone, from {words}, mean"

@@ -167,7 +167,7 @@ def check(found: AtWork) -> Iterator[Claim]:
             name: "; ".join(f"{PARTS[s]} {np.asarray(told[s])[:, j].mean():.3f}" for s in PARTS)
             for name, told in found.told.items()
         }
-        title = f"share of photographs whose motion opponent {kind}s of a column tell, mean: the connectome's rows"
+        title = f"share of movies whose direction opponent {kind}s of a column tell, mean: the connectome's rows"
         values = {name: np.asarray(told[""])[:, j] for name, told in found.told.items()}
         note = f"{SPEED:g} deg/s, read for {LASTS:g} s; published filters {parts['connectome']}"
         row = report(f"C22.rows_{kind.lower()}", title, values["connectome"], worst=np.mean, note=note)

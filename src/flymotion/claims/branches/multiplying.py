@@ -214,7 +214,7 @@ def check_multiplying(found: Multiplied, config: Config) -> Iterator[Claim]:
     yield report("C21.voltage", title, _by(found.sizes, config), worst=np.mean, unit="mV", note=note)
     title = "largest difference of the time-stepped soma, steps of ten time constants, from the closed form, relative"
     yield report("C21.steps", title, found.stepped[:, 0], worst=np.max, note=f"implicit Euler, after {LONG} steps")
-    title = "when the soma is within 1 % of where it settles, from rest"
+    title = "when all somata are within 1 % of the largest settled voltage of where they settle, from rest"
     yield report("C21.settled", title, found.stepped[:, 1], worst=np.max, unit="time constants of the membrane")
     yield from _check_regimes(found)
     yield from _check_contrast(found)

@@ -38,7 +38,7 @@ LIKE = 0.95
 
 STARTS = {
     "oriented": "dendrites that reach to one side, and random weights of norm 0.3",
-    "scattered": "the same, random weights of norm 1",
+    "scattered": "dendrites that reach to one side, and random weights of norm 1",
     "round": "dendrites that reach all around",
     "misplaced": "one synapse at a random place",
     "random": "random weights",

@@ -131,14 +131,19 @@ def _alike_elsewhere(filters: np.ndarray) -> float:
 
 
 def _check_measures(found: Found, key: str, n: int) -> Iterator[Claim]:
-    """State what differs, with an interval over blocks; of Weber contrast, too, which has no null of its own."""
+    """State what differs, with an interval over blocks; reversed, where it has to flip; of Weber contrast, too."""
     by = {name: _measured(found[name][key], key) for name in SCENES}
     for name, words in MEASURES.items():
-        own, weber, null = (apart(by[scene][name]) for scene in ("photographs", "weber", "scrambled"))
+        own, weber = (apart(by[scene][name]) for scene in ("photographs", "weber"))
+        others = {scene: apart(by[scene][name]) for scene in ("reversed", "scrambled")}
         unit = "pixels" if name == "width" else ""
         title = f"ON less OFF: {words}, {key}"
         row = report(f"C24.{name}_{key}", title, own.mean, seeds=n, unit=unit, note=own.told)
-        yield from beside(row, scrambled=Null(SCENES["scrambled"], null.mean, np.squeeze, null.told, n))
+        nulls = {scene: Null(SCENES[scene], each.mean, np.squeeze, each.told, n) for scene, each in others.items()}
+        nulls["reversed"] = nulls["reversed"]._replace(name=f"{SCENES['reversed']}, where what is real flips")
+        both = apart((by["photographs"][name] - by["reversed"][name]) / 2)
+        nulls["both"] = Null("half of both, reversed contrast turned", both.mean, np.squeeze, both.told, n)
+        yield from beside(row, **nulls)
         title = f"{title}, {SCENES['weber']}"
         yield report(f"C24.{name}_{key}_weber", title, weber.mean, seeds=n, unit=unit, note=weber.told)
 
