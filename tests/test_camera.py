@@ -165,3 +165,10 @@ def test_flat_eyes_are_told_their_spacing_and_a_share_is_one():
         OntoEye(Camera(4, 5, fov=90.0), Line(3))
     with pytest.raises(ValueError, match="expected a share from 0 to 1"):
         OntoEye(Camera(4, 5, fov=90.0), Line(3), spacing=5.0, outside=1.5)
+
+
+def test_directions_of_another_shape_are_refused():
+    camera = Camera(3, 3, fov=90.0)
+    for ask in (camera.pixels, camera.solid_angles):
+        with pytest.raises(ValueError, match=r"directions have shape \(2,\); expected \(\.\.\., 3\)"):
+            ask([1.0, 0.0])

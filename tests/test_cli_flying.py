@@ -46,7 +46,7 @@ def test_a_scene_is_watched_with_a_circuit_that_was_kept(run, tmp_path, monkeypa
     first = run(*arguments, "--out", tmp_path / "a")
     second = run(*arguments, "--out", tmp_path / "b", "--responses", "zarr")
     assert first[0] == second[0] == 0 and first[1].splitlines()[0] == str(tmp_path / "fly.model")
-    assert str(tmp_path / "fly.model") not in second[1]
+    assert f"{tmp_path / 'fly.model'}: learned from 50 frames; taken as it is" in second[1]
     one = xr.load_dataset(tmp_path / "a" / "responses.nc", engine="scipy")
     other = xr.open_zarr(tmp_path / "b" / "responses.zarr").load()
     xr.testing.assert_equal(one, other)
@@ -58,10 +58,13 @@ def test_a_scene_is_watched_with_a_circuit_that_was_kept(run, tmp_path, monkeypa
     ("arguments", "told"),
     [
         (("nothing.mp4",), "nothing.mp4"),
-        (("--eye", "nothing.csv"), "nothing.csv"),
+        (("--eye", "bucner"), "--eye is bucner: No such file or directory; expected buchner, hex or a CSV file"),
         (("--eye", "buchner", "--radius", "3"), "--radius is that of a hexagon; expected --eye hex, not buchner"),
         (("--eye", "hex", "--side", "left"), "--side is that of the measured eyes; expected --eye buchner, not hex"),
         (("--eye", "hex", "--fov", "60"), "--fov is that of a video's camera; expected a VIDEO, too"),
+        (("--eye", "hex", "--rate", "25"), "--rate is that of images; expected a VIDEO, too"),
+        (("--eye", "hex", "--seconds", "nan"), "--seconds is nan; expected a finite number"),
+        (("--eye", "hex", "--seconds", "inf"), "--seconds is inf; expected a finite number"),
         (("--scene", "sky"), "'sky' is not one of 'panorama', 'flower', 'edge', 'noise'"),
     ],
 )
@@ -82,6 +85,19 @@ def test_what_is_wrong_is_told_in_one_line(run, tmp_path, arguments, told):
 def test_what_is_wrong_with_a_video_is_told_before_any_work(run, video, tmp_path, arguments, told):
     status, out, err = run("fly", video, *SMALL, *arguments, "--out", tmp_path / "out")
     assert (status, out) == (2, "") and told in err and err.count("\n") == 1
+
+
+def test_a_kind_of_file_that_cannot_be_written_is_told_before_any_work(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(flight, "find_spec", lambda name: None)
+    status, out, err = run("fly", *SMALL, "--responses", "zarr", "--out", tmp_path / "out")
+    assert (status, out) == (2, "") and "--responses is zarr, which is not installed; pip install zarr" in err
+
+
+def test_a_video_that_is_not_watched_to_its_end_is_said_to_be(run, video, tmp_path, monkeypatch):
+    monkeypatch.setattr(flight, "_portray", lambda *rest: None)
+    options = ("--fov", "30", "--max-frames", "4", "--out", tmp_path / "out")
+    status, out, err = run("fly", video, *SMALL, *options)
+    assert status == 0 and out.startswith("moving.mp4: the first 4 of 6 frames, seen by "), err
 
 
 def test_what_was_finished_is_kept(run, tmp_path, monkeypatch):

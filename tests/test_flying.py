@@ -196,6 +196,13 @@ def test_films_show_direction_as_hue_strength_as_brightness_and_blind_lenses_gre
     assert colours[0].tolist() == [58, 58, 70] and film._motion("T5, moving OFF", 0)[9].tolist() == [0, 0, 0]
 
 
+def test_brightness_compares_t4_and_t5():
+    responses = np.zeros((1, 19, 8), dtype=np.float32)
+    responses[0, 9, 1], responses[0, 3, 5] = 1.0, 0.01  # much of T4b, and little of T5b
+    film = Film(Watched(EYE, np.zeros(1), np.full((1, 19), 0.5, np.float32), responses))
+    assert film._motion("T4, moving ON", 0)[9].max() == 255 and 0 < film._motion("T5, moving OFF", 0)[3].max() < 40
+
+
 def test_weights_lean_from_minus_to_plus():
     eye = globes()
     circuit = Circuit(eye)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +31,7 @@ CLIP = 10.0
 
 
 class Shown(NamedTuple):
-    """What the fly is shown: what it is called, its frames on the eye, how many, and how far apart they are [s]."""
+    """What the fly is shown: its name, its frames on the eye, how many there are, shown or not, how far apart [s]."""
 
     name: str
     frames: Iterator[Any]
@@ -53,7 +55,11 @@ class Shown(NamedTuple):
 )
 @click.option("--fov", type=float, metavar="DEG", help="Horizontal angle of view of the camera of VIDEO.  [90]")
 @click.option(
-    "--max-frames", type=click.IntRange(min=2), default=250, show_default=True, help="Frames to watch, at most."
+    "--max-frames",
+    type=click.IntRange(min=2),
+    default=250,
+    show_default=True,
+    help="Frames to watch, the first ones; memory grows with them.",
 )
 @rate_option
 @click.option("--seconds", type=click.FloatRange(min=1), default=240, show_default=True, help="Of life, to learn from.")
@@ -82,6 +88,7 @@ def fly(out: Path, **given: Any) -> None:
             kept.extend(done)
             say("\n".join(map(str, done)))
 
+        _check(given)
         eye = _eye(given)
         shown = _shown(given, eye)
         circuit = _circuit(given, eye)
@@ -98,6 +105,18 @@ PICTURES = ("inputs.png", "eye.png", "leanings.png", "tuning.png")
 FILMS = ("fly.mp4", "fly.gif")
 
 
+def _check(given: dict[str, Any]) -> None:
+    """Refuse what would fail after minutes of work."""
+    if given["video"] is None:
+        for name, of in (("fov", "a video's camera"), ("rate", "images")):
+            if given[name] is not None:
+                raise ValueError(f"--{name} is that of {of}; expected a VIDEO, too")
+    if not math.isfinite(given["seconds"]):
+        raise ValueError(f"--seconds is {given['seconds']}; expected a finite number")
+    if given["responses"] == "zarr" and find_spec("zarr") is None:
+        raise ValueError("--responses is zarr, which is not installed; pip install zarr, or choose nc")
+
+
 def _eye(given: dict[str, Any]) -> Any:
     from flymotion.world import Hexagon
     from flymotion.world.compound_eyes import buchner, read_eye
@@ -109,7 +128,13 @@ def _eye(given: dict[str, Any]) -> Any:
         raise ValueError(f"--side is that of the measured eyes; expected --eye buchner, not {name}")
     if name == "hex":
         return Hexagon(radius or 8)
-    return buchner(side or "both") if name == "buchner" else read_eye(name)
+    if name == "buchner":
+        return buchner(side or "both")
+    try:
+        return read_eye(name)
+    except OSError as error:
+        told = f"--eye is {name}: {error.strerror}; expected {', '.join(EYES)} or a CSV file of directions"
+        raise ValueError(told) from error
 
 
 def _spacing(eye: Any) -> float | None:
@@ -125,8 +150,6 @@ def _shown(given: dict[str, Any], eye: Any) -> Shown:
 
     if given["video"] is not None:
         return _film(given, eye)
-    if given["fov"] is not None:
-        raise ValueError("--fov is that of a video's camera; expected a VIDEO, too")
     name = given["scene"] or SCENES[0]
     stimulus = turning(name, duration=given["max_frames"] * DT)
     blocks = stimulus.stream(eye, DT, spacing=_spacing(eye), block=20)
@@ -140,7 +163,7 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
 
     if given["scene"] is not None:
         raise ValueError(f"--scene {given['scene']} and a video; expected one of the two")
-    movie = open_movie(given["video"], rate=given["rate"], max_frames=given["max_frames"])
+    movie = open_movie(given["video"], rate=given["rate"])
     if movie.rate is None:
         raise ValueError(f"{movie.name}: does not tell how many frames a second it has; expected --rate")
     fov = 90.0 if given["fov"] is None else given["fov"]
@@ -148,9 +171,9 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
     if not onto.seen.any():
         raise ValueError(f"{movie.name}: no lens sees {fov:g} degrees of it; expected a larger --fov")
     white = movie.white or 1.0
-    frames = (Frame(onto(image[None])[0] / white, time, cut) for image, time, cut in movie.frames())
-    n = movie.n_frames_estimate
-    return Shown(Path(movie.name).name, frames, None if n is None else min(n, given["max_frames"]), 1 / movie.rate)
+    first = islice(movie.frames(), given["max_frames"])
+    frames = (Frame(onto(image[None])[0] / white, time, cut) for image, time, cut in first)
+    return Shown(Path(movie.name).name, frames, movie.n_frames_estimate, 1 / movie.rate)
 
 
 def _circuit(given: dict[str, Any], eye: Any) -> Any:
@@ -162,6 +185,7 @@ def _circuit(given: dict[str, Any], eye: Any) -> Any:
         circuit = load_circuit(model)
         if circuit.eye != eye:
             raise ValueError(f"{model}: is of another eye than asked for; expected one trained for it, or a new file")
+        say(f"{model}: learned from {circuit.n_frames_seen_} frames; taken as it is")
         return circuit
     if model is not None:
         check(model, sources=[given["video"]])  # before minutes of work
@@ -208,12 +232,14 @@ def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
 def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> None:
     from flymotion.flying import Film, labelled, watch, write_film, write_labelled
 
-    begun = time.perf_counter()
+    begun, there, most = time.perf_counter(), shown.n_frames, given["max_frames"]
+    expected = None if there is None else min(there, most)
     with progress_bar("watching") as progress:
-        watched = watch(circuit, shown.frames, dt=shown.dt, progress=lambda n: progress(n, shown.n_frames))
+        watched = watch(circuit, shown.frames, dt=shown.dt, progress=lambda n: progress(n, expected))
     n, seeing = len(watched.times), np.isfinite(watched.light).any(axis=0)
     rate = n / (time.perf_counter() - begun)
-    say(f"{shown.name}: {n} frames, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
+    frames = f"{n} frames" if n < most or there is None or there <= n else f"the first {n} of {there} frames"
+    say(f"{shown.name}: {frames}, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
     name = shown.name.encode("utf-8", "backslashreplace").decode()  # that of a file may be no text
     made = ", ".join(f"{key} {value}" for key, value in circuit.get_params().items() if key != "eye")
     about = {"shown": name, "dt": shown.dt, "circuit": made, "frames_learned_from": circuit.n_frames_seen_}

@@ -1,7 +1,8 @@
 """What a fly watched, as an animation: the light on its eyes, and the motion that T4 and T5 see in it.
 
 Hue is the direction of motion, as everywhere (red right, yellow-green up, cyan left, violet down), brightness how much
-of it there is. Every frame is shown; where frames are too many a second to be seen, time goes slower.
+of it there is, on one scale for all panels. Every frame is shown; where frames are too many a second to be seen, time
+goes slower.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class Film:
         self._unrolled = Unrolled(watched.eye, HEIGHT, among=np.isfinite(watched.light).any(axis=0))
         motion = {kind: watched.motion(kind) for kind in ("T4", "T5")}
         sums = {"T4 + T5": motion["T4"] + motion["T5"], "T4, moving ON": motion["T4"], "T5, moving OFF": motion["T5"]}
-        self._panels = {name: (*_polar(of), _end(of)) for name, of in sums.items()}
+        self._panels = {name: _polar(of) for name, of in sums.items()}
+        self._end = _end(sums["T4 + T5"])  # one scale, so that T4 and T5 compare
         seen = watched.light[np.isfinite(watched.light)]
         self._range = np.quantile(seen, (0.002, 0.998)) if seen.size else np.array([0.0, 1.0])
         steps = np.diff(watched.times)
@@ -110,8 +112,8 @@ class Film:
         return _painted(np.broadcast_to(share[:, None], (len(light), 3)))
 
     def _motion(self, name: str, k: int) -> np.ndarray:
-        angles, strength, end = self._panels[name]
-        return _painted(hues(angles[k]) * np.sqrt(np.clip(strength[k] / end, 0, 1))[:, None])
+        angles, strength = self._panels[name]
+        return _painted(hues(angles[k]) * np.sqrt(np.clip(strength[k] / self._end, 0, 1))[:, None])
 
 
 def _even(width: int, height: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -9,15 +10,12 @@ import numpy as np
 
 from flymotion.circuits.schooling import folded_panorama, photographs
 from flymotion.stimuli import Stimulus, rotating_panorama
-from flymotion.world.scenes import SphericalNoise, SphericalScene, panorama
+from flymotion.world.scenes import Drum, Scene, SphericalNoise, SphericalScene, SquareGrating
 
 __all__ = ["SHOWN", "half_bright", "noisy", "photographed", "turning"]
 
 SPEED = 60.0
 """Of what turns about a watching fly [deg/s]."""
-
-ROWS = 96
-"""Of a world that is drawn, one in 1.9 degrees: what is finer no lens of a fly sees."""
 
 
 @cache
@@ -26,9 +24,9 @@ def photographed(which: int) -> SphericalScene:
     return folded_panorama(photographs()[which])
 
 
-def half_bright() -> SphericalScene:
+def half_bright() -> Drum:
     """Return a world whose left half is bright and whose right half is dark, with an edge ahead and one behind."""
-    return panorama(np.repeat([[0.8, 0.2]], ROWS, axis=1).repeat(ROWS, axis=0))
+    return Drum(SquareGrating(360.0, 0.3, phase=math.pi / 2, mean=0.5))
 
 
 def noisy() -> SphericalScene:
@@ -38,7 +36,7 @@ def noisy() -> SphericalScene:
     return SphericalScene(a)
 
 
-SHOWN: dict[str, Callable[[], SphericalScene]] = {
+SHOWN: dict[str, Callable[[], Scene]] = {
     "panorama": partial(photographed, 0),
     "flower": partial(photographed, 1),
     "edge": half_bright,

@@ -107,8 +107,13 @@ class Camera:
         -------
         ndarray, shape (..., 2)
             Pixels (x right, y down), NaN of what is not in front of the camera.
+
+        Raises
+        ------
+        ValueError
+            Directions of another shape.
         """
-        ahead, left, up = np.moveaxis(unmasked(directions, "directions", float) @ self.attitude, -1, 0)
+        ahead, left, up = np.moveaxis(_vectors(directions) @ self.attitude, -1, 0)
         depth = np.where(ahead > 0, ahead, np.nan)
         return np.stack([-left / depth, -up / depth, np.ones_like(depth)], axis=-1) @ self.matrix[:2].T
 
@@ -124,8 +129,13 @@ class Camera:
         -------
         ndarray, shape (...)
             Solid angles [sr], 0 of what is not in front of the camera.
+
+        Raises
+        ------
+        ValueError
+            Directions of another shape.
         """
-        cosine = unmasked(directions, "directions", float) @ self.attitude[:, 0]
+        cosine = _vectors(directions) @ self.attitude[:, 0]
         return np.maximum(cosine, 0) ** 3 / (self.matrix[0, 0] * self.matrix[1, 1])
 
     def reduced(self, scale: int) -> Camera:
@@ -142,6 +152,13 @@ class Camera:
         to = np.array([[1 / scale, 0.0, middle], [0.0, 1 / scale, middle], [0.0, 0.0, 1.0]])
         height, width = self.height // scale, self.width // scale
         return replace(self, height=height, width=width, fov=None, matrix=to @ self.matrix)
+
+
+def _vectors(given: Any) -> np.ndarray:
+    directions = unmasked(given, "directions", float)
+    if directions.shape[-1:] != (3,):
+        raise ValueError(f"directions have shape {directions.shape}; expected (..., 3)")
+    return directions
 
 
 def _of_view(height: int, width: int, fov: Any) -> np.ndarray:
