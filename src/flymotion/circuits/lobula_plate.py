@@ -30,7 +30,9 @@ class LobulaPlate(NamedTuple):
     opponent: np.ndarray
     local: np.ndarray
 
-    __repr__ = in_brief
+    def __repr__(self) -> str:
+        """Return what it is, in one line."""
+        return in_brief(self)
 
 
 def lobula_plate(responses: Any, eye: Eye | None = None) -> LobulaPlate:
