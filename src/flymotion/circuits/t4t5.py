@@ -297,7 +297,10 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
             "random_state": seed_of(self),
             "n_frames_seen": self.n_frames_seen_,
         }
-        arrays = {"scales": np.array([inputs.scale for inputs in self.inputs_])}
+        arrays = {
+            "scales": np.array([inputs.scale for inputs in self.inputs_]),
+            "means": np.array([inputs.mean.flat[np.abs(inputs.mean).argmax()] for inputs in self.inputs_]),
+        }
         for k, name in enumerate(PATHWAYS):
             arrays[f"decorrelation_{name}"] = self.inputs_[k].decorrelation.matrices
             arrays[f"start_{name}"] = self.started_[k]
@@ -313,12 +316,12 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         circuit._check_parameters()
         patches = Patches(eye, circuit.n_rings)
         n, m = patches.there.shape
-        scales = given.array("scales", 2, least=0).tolist()
+        scales, means = given.array("scales", 2, least=0).tolist(), given.array("means", 2).tolist()
         circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
         circuit.inputs_, circuit.started_, circuit.networks_ = [], [], []
         for k, name in enumerate(PATHWAYS):
             A = given.array(f"decorrelation_{name}", n, m, m)
-            circuit.inputs_.append(CellInputs.of_matrices(A, scales[k], patches, circuit.half_saturation))
+            circuit.inputs_.append(CellInputs.of_matrices(A, scales[k], means[k], patches, circuit.half_saturation))
             circuit.started_.append(given.array(f"start_{name}", 4, m, n))
             circuit.networks_.append(Columns(given.array(f"S_{name}", 4, m, n), given.array(f"R_{name}", 4, 4, n)))
         return circuit
