@@ -345,3 +345,26 @@ def test_a_folded_panorama_has_no_seam():
     seen = scene.sample(ahead, 2.4)
     np.testing.assert_allclose(seen[[1, 2, 4]], seen[[0, 0, 3]], atol=1e-2)
     assert 0 < seen.min() < seen.max() < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"eye": Hexagon(3)}, "eye is .* but this T4T5Circuit has learned with"),
+        ({"n_rings": 2}, "n_rings is 2, but this T4T5Circuit has learned with 1"),
+        ({"half_saturation": 0.5}, "half_saturation is 0.5, but"),
+    ],
+)
+def test_what_was_learned_is_not_taken_for_another_circuits(change, told):
+    movie = np.random.default_rng(0).uniform(size=(20, 19))
+    circuit = T4T5Circuit(Hexagon(2), random_state=0).partial_fit(movie).set_params(**change)
+    for call in (circuit.stream, lambda: circuit.partial_fit(movie)):
+        with pytest.raises(ValueError, match=told):
+            call()
+
+
+def test_frames_of_a_stream_are_checked_as_movies_are():
+    stream = T4T5Circuit(Hexagon(2), random_state=0).partial_fit(np.ones((20, 19))).stream()
+    for wrong in (-1.0, np.inf):
+        with pytest.raises(ValueError, match=r"the frame has values from .* expected luminance, finite and 0 or more"):
+            stream.push(np.full(19, wrong))

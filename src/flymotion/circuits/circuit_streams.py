@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.circuits.column_signals import check_light
 from flymotion.circuits.competing_columns import respond
 from flymotion.frames import unmasked
 
@@ -51,11 +52,12 @@ class CircuitStream:
         Raises
         ------
         ValueError
-            A frame of another shape.
+            A frame of another shape, or of luminance that is not finite or below 0.
         """
         frame, n = unmasked(frame, "frame", float), len(self._patches.there)
         if frame.shape != (n,):
             raise ValueError(f"the frame has shape {frame.shape}; expected ({n},), a number for each lens")
+        check_light("frame", frame, self._signals.contrasts)
         return self.respond(frame[None])[0]
 
     def respond(self, frames: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from flymotion.circuits.input_neurons import INPUTS, PATHWAYS, InputNeuron
 from flymotion.detectors.temporal import Chain, HighPass, LowPass, filtered, start
 from flymotion.world.eyes import Eye
 
-__all__ = ["ADAPTATION", "ColumnSignals", "Signals", "receptive_field"]
+__all__ = ["ADAPTATION", "ColumnSignals", "Signals", "check_light", "receptive_field"]
 
 ADAPTATION = 0.5
 """Time constant of the adaptation to light; assumed [s]."""
@@ -146,3 +146,18 @@ def _in_degrees(eye: Eye) -> tuple[np.ndarray, float, float]:
     if places.shape[1] == 3:
         return np.degrees(places), 5.0, float(np.median(eye.sigma))
     return 5.0 * places, 5.0, 5.0 * float(eye.sigma)
+
+
+def check_light(name: str, light: np.ndarray, contrasts: bool) -> None:
+    """Check that luminance is finite and 0 or more, or contrasts finite; NaN is where nothing is seen.
+
+    Raises
+    ------
+    ValueError
+        Any that is not.
+    """
+    if np.isinf(light).any() or (not contrasts and (light < 0).any()):
+        raise ValueError(
+            f"the {name} has values from {np.nanmin(light):g} to {np.nanmax(light):g}; expected luminance, finite and "
+            "0 or more, or contrasts=True"
+        )

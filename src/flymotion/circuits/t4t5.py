@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from flymotion.circuits.cell_inputs import CellInputs, blocks
 from flymotion.circuits.circuit_detectors import mean_column
 from flymotion.circuits.circuit_streams import CircuitStream
-from flymotion.circuits.column_signals import ColumnSignals
+from flymotion.circuits.column_signals import ColumnSignals, check_light
 from flymotion.circuits.competing_columns import Columns
 from flymotion.circuits.input_neurons import PATHWAYS
 from flymotion.circuits.learned_columns import LearnedColumns
@@ -32,6 +32,7 @@ from flymotion.circuits.patches import Patches
 from flymotion.detectors.detector import Detector
 from flymotion.frames import unmasked
 from flymotion.models.packing import Given, Packed, packed, seed_of
+from flymotion.photoreceptors.stage import check_unchanged
 from flymotion.world.conventions import as_generator, not_below_0, positive
 from flymotion.world.eyes import Eye
 from flymotion.world.kinds_of_eyes import unpack_eye
@@ -186,6 +187,8 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
     def partial_fit(self, movie: Any, y: Any = None) -> Self:
         """Learn from one more clip, shape (n_frames, n_columns); early vision is fitted to the first."""
         self._check_parameters()
+        if hasattr(self, "networks_"):
+            self._check_learned()
         movie = self._checked(movie)
         if not hasattr(self, "networks_"):
             self._begin([movie])
@@ -213,7 +216,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
 
     def stream(self, *, dt: float | None = None) -> CircuitStream:
         """Return an object that answers frame by frame: ``push(frame)`` returns shape (n_columns, 8)."""
-        check_is_fitted(self, "networks_")
+        self._check_learned()
         dt = self.dt if dt is None else dt
         positive(dt=dt)
         return CircuitStream(self, dt)
@@ -234,6 +237,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         learned = self.decorrelation == "learned"
         inputs = CellInputs.fitted(movies, patches, signals, self.half_saturation, learned)
         self.patches_, self.inputs_, self.started_, self.n_frames_seen_ = patches, inputs, [], 0
+        self.learned_with_ = {name: getattr(self, name) for name in LEARNED_WITH}
         for pathway in PATHWAYS.values():
             W = patches.random(rng)
             W = pathway.polarity * patches.oriented() + self.scatter * W if self.start == "oriented" else W
@@ -261,11 +265,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         n = len(self.eye.positions)
         if movie.ndim != 2 or movie.shape[1] != n:
             raise ValueError(f"the movie has shape {movie.shape}; expected (n_frames, {n}), a number for each lens")
-        if np.isinf(movie).any() or (not self.contrasts and (movie < 0).any()):
-            raise ValueError(
-                f"the movie has values from {np.nanmin(movie):g} to {np.nanmax(movie):g}; expected luminance, finite "
-                "and 0 or more, or contrasts=True"
-            )
+        check_light("movie", movie, self.contrasts)
         return movie
 
     def _check_parameters(self) -> None:
@@ -277,9 +277,17 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
                 raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
         if not 0 < self.forgetting <= 1:
             raise ValueError(f"forgetting is {self.forgetting!r}; expected more than 0, up to 1")
+        for name in ("pooled", "contrasts"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected True or False")
+        lattice_of(self.eye)
         for name, options in (("decorrelation", DECORRELATIONS), ("start", STARTS)):
             if getattr(self, name) not in options:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(options)}")
+
+    def _check_learned(self) -> None:
+        check_is_fitted(self, "networks_")
+        check_unchanged(self, **self.learned_with_)
 
     def _warn(self) -> None:
         if (share := float(self.named_.mean())) < FEW:
@@ -317,6 +325,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         patches = Patches(eye, circuit.n_rings)
         n, m = patches.there.shape
         scales, means = given.array("scales", 2, least=0).tolist(), given.array("means", 2).tolist()
+        circuit.learned_with_ = {name: getattr(circuit, name) for name in LEARNED_WITH}
         circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
         circuit.inputs_, circuit.started_, circuit.networks_ = [], [], []
         for k, name in enumerate(PATHWAYS):
@@ -326,6 +335,9 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
             circuit.networks_.append(Columns(given.array(f"S_{name}", 4, m, n), given.array(f"R_{name}", 4, 4, n)))
         return circuit
 
+
+LEARNED_WITH = ("eye", "n_rings", "contrasts", "decorrelation", "half_saturation")
+"""Parameters that what was learned rests on: to change them is to learn anew."""
 
 NUMBERS = {
     "dt": float,
