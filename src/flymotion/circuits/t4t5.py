@@ -12,6 +12,7 @@ r"""The motion circuit of the fly: T4a-d and T5a-d of every column, learned from
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -311,16 +312,15 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         kinds: dict[str, Any] = {name: given.number(name, kind) for name, kind in NUMBERS.items()}
         circuit = cls(eye, **kinds, random_state=given.seed("random_state", optional=True))
         circuit._check_parameters()
-        patches = Patches(eye, circuit.n_rings)
-        n, m = patches.there.shape
-        scales = given.array("scales", 2, least=0).tolist()
+        n, m = math.prod(eye.shape), 3 * circuit.n_rings * (circuit.n_rings + 1) + 1
+        matrices = [given.array(f"decorrelation_{name}", n, m, m) for name in PATHWAYS]
+        patches = Patches(eye, circuit.n_rings)  # after those, which in a file take the place they say
+        scales = given.array("scales", 2, least=1e-150).tolist()
         circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
-        circuit.inputs_, circuit.started_, circuit.networks_ = [], [], []
-        for k, name in enumerate(PATHWAYS):
-            A = given.array(f"decorrelation_{name}", n, m, m)
-            circuit.inputs_.append(CellInputs.of_matrices(A, scales[k], patches, circuit.half_saturation))
-            circuit.started_.append(given.array(f"start_{name}", 4, m, n))
-            circuit.networks_.append(Columns(given.array(f"S_{name}", 4, m, n), given.array(f"R_{name}", 4, 4, n)))
+        each, h = zip(matrices, scales, strict=True), circuit.half_saturation
+        circuit.inputs_ = [CellInputs.of_matrices(A, scale, patches, h) for A, scale in each]
+        circuit.started_ = [given.array(f"start_{name}", 4, m, n) for name in PATHWAYS]
+        circuit.networks_ = [Columns.unpack(given, name, (4, m, n)) for name in PATHWAYS]
         return circuit
 
 
