@@ -83,8 +83,12 @@ def nulls(circuit: T4T5Circuit, rng: np.random.Generator) -> Iterator[tuple[str,
         yield name, other
 
 
-def likeness(circuit: T4T5Circuit, seen: Any) -> Iterator[tuple[str, float, float]]:
-    """Yield the median cosine with the mean filter by label, of whole columns: as it is, and less what four share."""
+def likeness(circuit: T4T5Circuit, seen: Any) -> Iterator[tuple[str, float, float, float]]:
+    """Yield the median cosine with the mean filter by label, of whole columns: as it is, and less what four share.
+
+    And the share of single frames that are right: whose motion vector, of those that are not 0, is within 90 degrees
+    of the true one, where content moves by 20 deg/s or more.
+    """
     rng = np.random.default_rng(77)
     whole = np.flatnonzero(circuit.patches_.there.all(axis=1))
     chi: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
@@ -103,9 +107,17 @@ def likeness(circuit: T4T5Circuit, seen: Any) -> Iterator[tuple[str, float, floa
     for k, cell in enumerate(("T4", "T5")):
         x, order = np.concatenate(chi[k], axis=1), circuit.order_[k].T[:, None]
         mean = np.stack([x[:, toward[..., a]].mean(axis=1) for a in range(4)])[..., None]
-        for name, weights in (("start", circuit.started_[k]), ("learned", circuit.networks_[k].W)):
-            W = np.take_along_axis(weights, order, axis=0)[..., whole]
-            yield f"{cell} {name}", _cosine(W, mean), _cosine(W - W.mean(axis=0), mean - mean.mean(axis=0))
+        rows = {"start": circuit.started_[k], "learned": circuit.networks_[k].W}
+        each = {name: np.take_along_axis(W, order, axis=0)[..., whole] for name, W in rows.items()}
+        for name, W in (each | {"by label": mean + np.zeros_like(each["start"])}).items():
+            apart = _cosine(W - W.mean(axis=0), mean - mean.mean(axis=0))
+            yield f"{cell} {name}", _cosine(W, mean), apart, _frames_right(W, x, v, speed > 20)
+
+
+def _frames_right(W: np.ndarray, x: np.ndarray, v: np.ndarray, fast: np.ndarray) -> float:
+    a, b, c, d = np.maximum(np.einsum("kin,itn->ktn", W, x), 0)
+    told = (b - a) * v[..., 0] + (c - d) * v[..., 1]
+    return float((told[fast & (told != 0)] > 0).mean())
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -144,8 +156,9 @@ def main() -> None:
         if not how and len(sys.argv) > 1:
             draw(circuit, sys.argv[1])
         if not how:
-            for cell, plain, apart in likeness(circuit, seen):
+            for cell, plain, apart, frames in likeness(circuit, seen):
                 print(f"{cell}: cosine with the mean by label {plain:.2f}, less what the four share {apart:.2f}")
+                print(f"    frames right {frames:.3f}", flush=True)
         others = nulls(circuit, np.random.default_rng(5)) if "decorrelation" not in how else ()
         for label, one in ((name, circuit), *others):
             shares = right(one, eye)

@@ -209,7 +209,7 @@ def test_what_is_learned_has_the_shapes_that_are_said():
 
 
 def test_effective_weights_are_those_of_the_responses():
-    """Where nothing is normalised, and cells do not compete, responses are changes times weights times intensities."""
+    """Before cells compete, responses are changes times weights times intensities, less the same of the mean."""
     circuit = taught()
     movie = lessons()[1][:60]
     signals = circuit.signals(circuit.dt).push(movie)
@@ -224,7 +224,22 @@ def test_effective_weights_are_those_of_the_responses():
         onto = np.nan_to_num(circuit.weights_[:, 4 * k : 4 * k + 4])
         W = np.take_along_axis(circuit.networks_[k].W, circuit.order_[k].T[:, None], axis=0)
         direct = np.einsum("kin,itn->ktn", W, chi)
-        np.testing.assert_allclose(np.einsum("nki,itn->ktn", onto, patches) * gain, direct, atol=1e-9)
+        changed = signals.change[k] / np.hypot(signals.change[k], inputs.scale)
+        mean = np.einsum("kin,in->kn", W, inputs.mean)[:, None] * changed
+        np.testing.assert_allclose(np.einsum("nki,itn->ktn", onto, patches) * gain - mean, direct, atol=1e-9)
+
+
+def test_a_change_alone_tells_nothing():
+    """Of what whole columns multiply, the mean over neighbours and frames is 0, in the clips of early vision."""
+    circuit = T4T5Circuit(Hexagon(2))
+    clips = lessons()[:4]
+    circuit._begin(clips)
+    whole = circuit.patches_.there.all(axis=1)
+    for k, inputs in enumerate(circuit.inputs_):
+        signals = [circuit.signals(circuit.dt).push(clip) for clip in clips]
+        chi = [inputs(one.change[k], circuit.patches_.gather(one.intensity[k]))[..., whole] for one in signals]
+        mean, size = np.mean(chi), np.std(chi)
+        assert abs(inputs.mean).max() > 0.02 and abs(mean) < 0.01 * size
 
 
 @pytest.mark.parametrize(

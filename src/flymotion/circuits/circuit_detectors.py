@@ -45,6 +45,7 @@ def mean_column(circuit: T4T5Circuit, columns: np.ndarray | None = None) -> Dete
             "A": inputs.decorrelation.matrices[columns].mean(axis=0),
             "scale": inputs.scale,
             "size": float(inputs.size[columns].mean()),
+            "mean": inputs.mean[:, columns].mean(axis=1),
         }
         for (W, M), inputs in zip(stream.cells, circuit.inputs_, strict=True)
     ]
@@ -68,7 +69,8 @@ def _answers(tap: Taps, *, cells: list[dict[str, Any]], centre: int) -> np.ndarr
         change = sum(share * tap.all(name)[..., centre] for name, share in pathway.change.items())
         change = np.maximum(pathway.polarity * change, 0)
         x = sum(share * tap.all(name) for name, share in pathway.intensity.items()) @ cell["A"].T
-        gain = change / np.sqrt((change**2 + cell["scale"] ** 2) * ((x**2).sum(axis=-1) + cell["size"]))
+        x = x / np.sqrt((x**2).sum(axis=-1, keepdims=True) + cell["size"]) - cell["mean"]
+        gain = change / np.sqrt(change**2 + cell["scale"] ** 2)
         drive = np.moveaxis(x @ cell["W"].T, -1, 0) * gain
         each.append(np.moveaxis(respond(drive, cell["M"][:, :, None]), 0, -1))
     return np.concatenate(each, axis=-1)

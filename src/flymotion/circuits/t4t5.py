@@ -298,7 +298,10 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
             "random_state": seed_of(self),
             "n_frames_seen": self.n_frames_seen_,
         }
-        arrays = {"scales": np.array([inputs.scale for inputs in self.inputs_])}
+        arrays = {
+            "scales": np.array([inputs.scale for inputs in self.inputs_]),
+            "means": np.array([inputs.mean.flat[np.abs(inputs.mean).argmax()] for inputs in self.inputs_]),
+        }
         for k, name in enumerate(PATHWAYS):
             arrays[f"decorrelation_{name}"] = self.inputs_[k].decorrelation.matrices
             arrays[f"start_{name}"] = self.started_[k]
@@ -315,10 +318,10 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         n, m = math.prod(eye.shape), 3 * circuit.n_rings * (circuit.n_rings + 1) + 1
         matrices = [given.array(f"decorrelation_{name}", n, m, m) for name in PATHWAYS]
         patches = Patches(eye, circuit.n_rings)  # after those, which in a file take the place they say
-        scales = given.array("scales", 2, least=1e-150).tolist()
+        scales, means = given.array("scales", 2, least=1e-150).tolist(), given.array("means", 2).tolist()
         circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
-        each, h = zip(matrices, scales, strict=True), circuit.half_saturation
-        circuit.inputs_ = [CellInputs.of_matrices(A, scale, patches, h) for A, scale in each]
+        each, h = zip(matrices, scales, means, strict=True), circuit.half_saturation
+        circuit.inputs_ = [CellInputs.of_matrices(A, scale, mean, patches, h) for A, scale, mean in each]
         circuit.started_ = [given.array(f"start_{name}", 4, m, n) for name in PATHWAYS]
         circuit.networks_ = [Columns.unpack(given, name, (4, m, n)) for name in PATHWAYS]
         return circuit
