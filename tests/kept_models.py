@@ -21,6 +21,7 @@ from flymotion import (
     SensorNoise,
     SimilarityMatching,
     Sphere,
+    T4T5Circuit,
     TwoChannels,
     WeberContrast,
     ZCAWhitening,
@@ -97,6 +98,10 @@ def light(n=20, shape=(4,)):
     return np.exp(frames(n, shape))
 
 
+def circuit(**how):
+    return T4T5Circuit(Hexagon(1), random_state=0, **how).partial_fit(light(70, (7,)))
+
+
 SM, NSM = SimilarityMatching, NonnegativeSimilarityMatching
 
 GOING_ON = {
@@ -128,6 +133,8 @@ GOING_ON = {
     "AdaOja amid a block": lambda: AdaOja(2, block_size=32, random_state=0).fit(products()),
     "fast matching on vectors": lambda: FastSimilarityMatching(2, random_state=0).fit(frames(40).astype(np.float32)),
     "reconstruction of vectors": lambda: ReconstructionNetwork(2, init=np.eye(2, 5)).fit(frames(40)),
+    "a circuit": circuit,
+    "a circuit that forgets": lambda: circuit(forgetting=0.99, pooled=True, start="random", decorrelation="surround"),
 }
 """Models that learning goes on from."""
 
@@ -157,6 +164,8 @@ MODELS = GOING_ON | {
 
 def go_on(name, model):
     """Let a model learn from what comes next."""
+    if isinstance(model, T4T5Circuit):
+        return model.partial_fit(light(30, (7,)))
     learner = isinstance(model, MotionLearner)
     after = frames(200, (2, 3), seed=3)
     more = {
@@ -178,6 +187,8 @@ def answers(model):
     names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
     values = [getattr(model, name) for name in names if hasattr(model, name)]
     numbers = [value for value in values if isinstance(value, float | int | np.ndarray)]
+    if isinstance(model, T4T5Circuit):
+        return [*numbers, model.transform(light(5, (len(model.eye.positions),)))]
     if not hasattr(model, "n_features_in_") or not hasattr(model, "transform"):
         return numbers
     if len(getattr(model, "feature_shape_", (1,))) == 2:

@@ -21,7 +21,7 @@ from flymotion.claims.rows import Claim
 from flymotion.cli import main
 from flymotion.cli.common import table
 from flymotion.detecting import read_trace
-from flymotion.learner import saving
+from flymotion.keeping import saving
 from flymotion.video import Selection, VideoError
 
 

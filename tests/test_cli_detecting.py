@@ -19,7 +19,7 @@ from flymotion import MotionLearner
 from flymotion.cli import terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
-from flymotion.learner import saving
+from flymotion.keeping import saving
 from flymotion.video import open_movie
 
 

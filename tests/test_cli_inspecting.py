@@ -11,7 +11,7 @@ from test_first_format import FOLDER
 from flymotion import Hexagon, MotionLearner, Sphere
 from flymotion.cli import main
 from flymotion.frames import FramePairs
-from flymotion.learner import save
+from flymotion.keeping import save
 
 
 @pytest.fixture
@@ -67,8 +67,19 @@ def test_a_learner_that_warms_up_says_so(run, tmp_path):
     assert "no detectors yet: has seen 9 pairs of patches and starts to learn after 20" in out
 
 
+def test_a_circuit_tells_of_its_eye_and_cells(run, tmp_path):
+    circuit = MODELS["a circuit"]()
+    status, out, _ = run(save(circuit, tmp_path / "fly.model"))
+    assert status == 0
+    assert "eye Hexagon(radius=1" in out and "n_rings 1" in out
+    assert "7 columns, 1 of them with all columns about them; learned from 70 frames" in out
+    t4, t5 = circuit.named_.mean(axis=0)
+    assert f"T4 of {t4:.0%} of the columns, and T5 of {t5:.0%}, prefer four different directions" in out
+
+
 @pytest.mark.parametrize(
-    "name", ["a learner", "a learner of named motions", "NSM", "SM of vectors", "PCA", "operators", "whitening"]
+    "name",
+    ["a learner", "a learner of named motions", "NSM", "SM of vectors", "PCA", "operators", "whitening", "a circuit"],
 )
 def test_filters_are_drawn(run, tmp_path, name):
     path = save(MODELS[name](), tmp_path / "model")

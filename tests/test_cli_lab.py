@@ -9,7 +9,7 @@ import xarray as xr
 from flymotion import MotionLearner
 from flymotion.claims.running import in_turn
 from flymotion.detectors import DETECTORS
-from flymotion.learner import saving
+from flymotion.keeping import saving
 from flymotion.stimuli import STIMULI
 from flymotion.tuning import EXPERIMENTS
 

@@ -26,7 +26,8 @@ from flymotion.detecting.overlay import OverlayVideo
 from flymotion.detecting.trace import draw_trace
 from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
-from flymotion.learner import probing, saving
+from flymotion.keeping import saving
+from flymotion.learner import probing
 from flymotion.video import VideoError, open_movie
 from flymotion.video.viewing import view
 from flymotion.writing import whole_files

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from flymotion import MotionLearner
 from flymotion.frames import FramePairs
-from flymotion.learner import ModelError, load, save
+from flymotion.keeping import ModelError, load, save
 
 FOLDER = Path(__file__).parent / "models_of_0_1"
 

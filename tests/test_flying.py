@@ -15,12 +15,10 @@ from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.flying import SHOWN, Unrolled, Watched, labelled, turning, watch, write_film
 from flymotion.flying import write_labelled as write
 from flymotion.flying.film import Film
-from flymotion.flying.keeping import load_circuit, save_circuit
 from flymotion.flying.portraits import beside_recordings, draw_inputs, draw_lattice, draw_leanings, leanings
 from flymotion.flying.scenery import half_bright
 from flymotion.flying.watched import preferred, sides
-from flymotion.learner import save
-from flymotion.models.packing import ModelError
+from flymotion.keeping import ModelError, load, save
 from flymotion.video import Frame
 from flymotion.world import CompoundEye, Hexagon, both
 from flymotion.world.globe import on_the_globe
@@ -236,23 +234,23 @@ def test_a_right_eye_is_drawn_mirrored(monkeypatch):
 def test_a_circuit_that_was_kept_answers_as_before(tmp_path):
     movie = np.random.default_rng(0).uniform(0.2, 0.8, size=(60, 7))
     circuit = T4T5Circuit(Hexagon(1), random_state=0).partial_fit(movie)
-    again = load_circuit(save_circuit(circuit, tmp_path / "fly.model"))
+    again = load(save(circuit, tmp_path / "fly.model"), kind=T4T5Circuit)
     np.testing.assert_array_equal(again.transform(movie), circuit.transform(movie))
     assert again.eye == circuit.eye and again.get_params() == circuit.get_params()
 
 
 def test_what_is_no_circuit_is_named(tmp_path):
     path = tmp_path / "fly.model"
-    with pytest.raises(ModelError, match=r"fly\.model: not a flymotion circuit, or a damaged one"):
-        load_circuit(path)
+    with pytest.raises(ModelError, match=r"fly\.model: no such file"):
+        load(path, kind=T4T5Circuit)
     path.write_bytes(b"no model at all, but some text")
-    with pytest.raises(ModelError, match=r"fly\.model: not a flymotion circuit, or a damaged one"):
-        load_circuit(path)
+    with pytest.raises(ModelError, match=r"fly\.model: not a flymotion model, or a damaged one"):
+        load(path, kind=T4T5Circuit)
     save(Generators([[[0.0, -1.0], [1.0, 0.0]]], Line(2)), path)
     with pytest.raises(ModelError, match=r"fly\.model: holds a Generators; expected a T4T5Circuit"):
-        load_circuit(path)
+        load(path, kind=T4T5Circuit)
     with pytest.raises(ModelError, match="is a folder"):
-        save_circuit(T4T5Circuit(Hexagon(1), random_state=0).partial_fit(np.ones((9, 7))), tmp_path)
+        save(T4T5Circuit(Hexagon(1), random_state=0).partial_fit(np.ones((9, 7))), tmp_path)
 
 
 def test_the_circuit_is_beside_recordings_t4_by_t4_and_t5_by_t5(monkeypatch):

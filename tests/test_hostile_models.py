@@ -20,8 +20,7 @@ from hostile_files import ARCHIVES, DAMAGED, HOSTILE, HOSTILE_ARCHIVES, OTHERS, 
 from kept_models import GOING_ON, MODELS, answers, go_on
 from test_first_format import FOLDER
 
-from flymotion.learner import ModelError, load, save
-from flymotion.learner.saving import KINDS
+from flymotion.keeping import KINDS, ModelError, load, save
 from flymotion.models import Given, tensor_file
 
 MOST_SECONDS, MOST_BYTES = 1.0, 100 * 2**20
@@ -196,6 +195,17 @@ ONE_BY_ONE = {
         "generators of a line",
         {"numbers__eye__n": 2**60},
         "eye.n is .*; expected a whole number of 1 or more",
+    ),
+    "rings without end": (
+        "a circuit",
+        {"numbers__n_rings": 2**31},
+        r"decorrelation_T4 is float64 of shape \(7, 7, 7\)",
+    ),
+    "columns without end": ("a circuit", {"numbers__eye__radius": 2000}, r"decorrelation_T4 is .*; expected .*, 7, 7"),
+    "no hexagonal eye": (
+        "a circuit",
+        {"numbers__eye": {"kind": "Line", "n": 7, "sigma": 0.4}},
+        "Line is no hexagonal lattice",
     ),
     "a feature": ("a learner", {f"{STATE}__feature": "spell"}, "state.feature is 'spell'; expected one of change"),
     "an inconsistent feature": (

@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from flymotion.frames import FramePairs, pair_up
-from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing, save
+from flymotion.keeping import save
+from flymotion.learner import BUNDLED, MotionLearner, load_photographs, probing
 from flymotion.learner.intake import BATCH, BATCH_PIXELS
 from flymotion.learner.sources import eye_movements
 from flymotion.photoreceptors import LogIntensity

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flymotion import FramePairs, MotionLearner, learn, open_movie, outer_products
-from flymotion.learner import corpus, load, probing, save
+from flymotion.keeping import load, save
+from flymotion.learner import corpus, probing
 from flymotion.video import VideoError
 from flymotion.video.viewing import view
 

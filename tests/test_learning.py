@@ -15,10 +15,10 @@ from PIL import Image
 from scipy.ndimage import zoom
 
 from flymotion.frames import FramePairs
+from flymotion.keeping import load, save
 from flymotion.learner import MotionLearner, video_vision
 from flymotion.learner.corpus import PatchStream, worthwhile
 from flymotion.learner.probing import probes, shifted
-from flymotion.learner.saving import load, save
 from flymotion.learner.sources import BUNDLED, PHOTO_SHIFT, describe, eye_movements, learn, load_photographs
 from flymotion.learner.video_noise import contrasts
 from flymotion.similarity.features import outer_products

@@ -19,10 +19,9 @@ from kept_models import GOING_ON, MODELS, answers, frames, go_on, plain, street,
 from numpy.testing import assert_array_equal
 
 import flymotion
-from flymotion import Generators, Line, MotionLearner, SensorNoise, SimilarityMatching
+from flymotion import Generators, Hexagon, Line, MotionLearner, SensorNoise, SimilarityMatching, T4T5Circuit
 from flymotion.cli import main
-from flymotion.learner import ModelError, load, save, saving
-from flymotion.learner.saving import FORMAT, KINDS
+from flymotion.keeping import FORMAT, KINDS, ModelError, load, save, saving
 
 SOURCE = Path(flymotion.__file__).parents[1]
 
@@ -264,6 +263,14 @@ def test_what_cannot_be_read_again_takes_the_place_of_nothing(make_learner, writ
     assert os.listdir(path.parent) == [path.name]
 
 
+def test_a_circuit_of_cells_that_never_were_is_not_kept(tmp_path):
+    circuit = MODELS["a circuit"]()
+    circuit.networks_[1].R[0, 0, 3] = 0
+    with pytest.raises(ModelError, match=r"m: .*R_T5 is 0 somewhere on its diagonal; expected sums of squared outputs"):
+        save(circuit, tmp_path / "m")
+    assert os.listdir(tmp_path) == []
+
+
 def test_others_may_read_the_file_as_any_other(write_model, tmp_path):
     (tmp_path / "other").touch()
     assert write_model().stat().st_mode == (tmp_path / "other").stat().st_mode
@@ -283,9 +290,13 @@ def test_a_learner_that_has_seen_nothing_is_refused(make_learner, tmp_path):
         save(make_learner(), tmp_path / "m")
 
 
+BLANK = {"Generators": lambda: Line(3), "Operators": dict, "T4T5Circuit": lambda: T4T5Circuit(Hexagon(1))}
+"""In place of kinds that are not made of nothing."""
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_what_has_learned_nothing_is_refused(tmp_path, kind):
-    blank = {"Generators": lambda: Line(3), "Operators": lambda: {}}.get(kind, KINDS[kind])
+    blank = BLANK.get(kind, KINDS[kind])
     with pytest.raises((ModelError, TypeError), match=r"m: .*(fit|cannot be kept|seen no)"):
         save(blank(), tmp_path / "m")
     assert os.listdir(tmp_path) == []
@@ -330,7 +341,7 @@ def test_a_schedule_is_no_forgetting(make_learner, tmp_path):
 SAVING = """
 import os, signal, sys, time
 import numpy as np
-from flymotion.learner import load, save
+from flymotion.keeping import load, save
 
 old, new, path, n = load(sys.argv[1]), load(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 rng = np.random.default_rng(0)

@@ -28,7 +28,7 @@ from flymotion.cli import flight, main
 from flymotion.contest import competing
 from flymotion.detecting import read_trace
 from flymotion.flying import portraits
-from flymotion.learner import load
+from flymotion.keeping import load
 from flymotion.plots.canvas import new_figure
 from flymotion.video import open_movie
 from flymotion.world import Hexagon

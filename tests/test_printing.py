@@ -20,7 +20,7 @@ from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.cli import ending, flight, main
 from flymotion.cli.common import progress_bar
 from flymotion.contest import competing
-from flymotion.learner import save
+from flymotion.keeping import save
 
 SOURCE = Path(flymotion.__file__).parent
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"

@@ -29,6 +29,7 @@ ROOMS = (
     "detectors",
     "tuning",
     "circuits",
+    "keeping",
     "plots",
     "field",
     "detecting",

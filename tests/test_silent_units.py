@@ -14,7 +14,8 @@ from flymotion.detectors import of_learner
 from flymotion.field import MotionField
 from flymotion.frames import FramePairs
 from flymotion.generators import Generators
-from flymotion.learner import BUNDLED, MotionLearner, describe, load, load_photographs, save
+from flymotion.keeping import load, save
+from flymotion.learner import BUNDLED, MotionLearner, describe, load_photographs
 from flymotion.learner.sources import eye_movements
 from flymotion.stimuli import drifting_grating
 from flymotion.tuning import tune

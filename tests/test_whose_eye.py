@@ -13,7 +13,8 @@ from flymotion.detecting import detect
 from flymotion.detectors import of_learner, three_pixel
 from flymotion.frames import FramePairs, pair_up, random_patches
 from flymotion.generators import Generators, by_channel, derivative_operator
-from flymotion.learner import ModelError, MotionLearner, load, save
+from flymotion.keeping import ModelError, load, save
+from flymotion.learner import MotionLearner
 from flymotion.photoreceptors import ContrastNormalization, DivisiveNormalization, OnOff, ZCAWhitening
 from flymotion.plots import draw_filters, filter_sheet
 from flymotion.stimuli import drifting_grating

@@ -15,7 +15,8 @@ _HOMES = {
     "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
-    "learner": ["ModelError", "MotionLearner", "learn", "load", "save"],
+    "keeping": ["ModelError", "load", "save"],
+    "learner": ["MotionLearner", "learn"],
     "photoreceptors": [
         "ContrastNormalization",
         "DivisiveNormalization",

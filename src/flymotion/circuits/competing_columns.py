@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flymotion.models.packing import Given
+
 __all__ = ["Columns", "respond"]
 
 SWEEPS = 5
@@ -42,6 +44,20 @@ class Columns:
         """Return networks that begin with weights, shape (n_cells, n_offsets, n_columns), as if learned so long."""
         R = np.repeat(np.eye(len(W))[:, :, None] * strength, W.shape[2], axis=2)
         return cls(W * strength, R)
+
+    @classmethod
+    def unpack(cls, given: Given, name: str, shape: tuple[int, int, int]) -> Columns:
+        """Return the networks that were packed under a name, with S of a shape.
+
+        Raises
+        ------
+        ValueError
+            What are no such networks: R, in particular, that is 0 on its diagonal or below 0 anywhere.
+        """
+        S, R = given.array(f"S_{name}", *shape), given.array(f"R_{name}", shape[0], shape[0], shape[2], least=0)
+        if not np.einsum("aan->an", R).all():
+            raise given.wrong(f"R_{name}", "0 somewhere on its diagonal", "sums of squared outputs, above 0")
+        return cls(S, R)
 
     @property
     def W(self) -> np.ndarray:

@@ -12,6 +12,7 @@ r"""The motion circuit of the fly: T4a-d and T5a-d of every column, learned from
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from flymotion.circuits.cell_inputs import CellInputs, blocks
 from flymotion.circuits.circuit_detectors import mean_column
+from flymotion.circuits.circuit_parameters import LEARNED_WITH, NUMBERS, check_parameters
 from flymotion.circuits.circuit_streams import CircuitStream
 from flymotion.circuits.column_signals import ColumnSignals, check_light
 from flymotion.circuits.competing_columns import Columns
@@ -33,7 +35,7 @@ from flymotion.detectors.detector import Detector
 from flymotion.frames import unmasked
 from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.photoreceptors.stage import check_unchanged
-from flymotion.world.conventions import as_generator, not_below_0, positive
+from flymotion.world.conventions import as_generator, positive
 from flymotion.world.eyes import Eye
 from flymotion.world.kinds_of_eyes import unpack_eye
 from flymotion.world.lattices import lattice_of
@@ -48,8 +50,6 @@ POOL = 2
 
 FEW = 0.5
 """Share of the columns with four directions below which that is warned of."""
-
-DECORRELATIONS, STARTS = ("learned", "surround", "none"), ("oriented", "random")
 
 
 class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
@@ -173,7 +173,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         RuntimeWarning
             Many columns whose cells do not prefer four directions.
         """
-        self._check_parameters()
+        check_parameters(self)
         clips = (self._checked(movie) for movie in _movies(movies))
         first = list(islice(clips, EARLY))
         if not first:
@@ -186,7 +186,7 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
 
     def partial_fit(self, movie: Any, y: Any = None) -> Self:
         """Learn from one more clip, shape (n_frames, n_columns); early vision is fitted to the first."""
-        self._check_parameters()
+        check_parameters(self)
         if hasattr(self, "networks_"):
             self._check_learned()
         movie = self._checked(movie)
@@ -268,23 +268,6 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         check_light("movie", movie, self.contrasts)
         return movie
 
-    def _check_parameters(self) -> None:
-        positive(dt=self.dt, strength=self.strength, half_saturation=self.half_saturation)
-        not_below_0(scatter=self.scatter)
-        for name, least in (("n_rings", 1), ("every", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
-        if not 0 < self.forgetting <= 1:
-            raise ValueError(f"forgetting is {self.forgetting!r}; expected more than 0, up to 1")
-        for name in ("pooled", "contrasts"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected True or False")
-        lattice_of(self.eye)
-        for name, options in (("decorrelation", DECORRELATIONS), ("start", STARTS)):
-            if getattr(self, name) not in options:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(options)}")
-
     def _check_learned(self) -> None:
         check_is_fitted(self, "networks_")
         check_unchanged(self, **self.learned_with_)
@@ -321,38 +304,18 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         eye = unpack_eye(given.part("eye"))
         kinds: dict[str, Any] = {name: given.number(name, kind) for name, kind in NUMBERS.items()}
         circuit = cls(eye, **kinds, random_state=given.seed("random_state", optional=True))
-        circuit._check_parameters()
-        patches = Patches(eye, circuit.n_rings)
-        n, m = patches.there.shape
-        scales, means = given.array("scales", 2, least=0).tolist(), given.array("means", 2).tolist()
+        check_parameters(circuit)
+        n, m = math.prod(eye.shape), 3 * circuit.n_rings * (circuit.n_rings + 1) + 1
+        matrices = [given.array(f"decorrelation_{name}", n, m, m) for name in PATHWAYS]
+        patches = Patches(eye, circuit.n_rings)  # after those, which in a file take the place they say
+        scales, means = given.array("scales", 2, least=1e-150).tolist(), given.array("means", 2).tolist()
         circuit.learned_with_ = {name: getattr(circuit, name) for name in LEARNED_WITH}
         circuit.patches_, circuit.n_frames_seen_ = patches, given.number("n_frames_seen", int, least=0)
-        circuit.inputs_, circuit.started_, circuit.networks_ = [], [], []
-        for k, name in enumerate(PATHWAYS):
-            A = given.array(f"decorrelation_{name}", n, m, m)
-            circuit.inputs_.append(CellInputs.of_matrices(A, scales[k], means[k], patches, circuit.half_saturation))
-            circuit.started_.append(given.array(f"start_{name}", 4, m, n))
-            circuit.networks_.append(Columns(given.array(f"S_{name}", 4, m, n), given.array(f"R_{name}", 4, 4, n)))
+        each, h = zip(matrices, scales, means, strict=True), circuit.half_saturation
+        circuit.inputs_ = [CellInputs.of_matrices(A, scale, mean, patches, h) for A, scale, mean in each]
+        circuit.started_ = [given.array(f"start_{name}", 4, m, n) for name in PATHWAYS]
+        circuit.networks_ = [Columns.unpack(given, name, (4, m, n)) for name in PATHWAYS]
         return circuit
-
-
-LEARNED_WITH = ("eye", "n_rings", "contrasts", "decorrelation", "half_saturation")
-"""Parameters that what was learned rests on: to change them is to learn anew."""
-
-NUMBERS = {
-    "dt": float,
-    "n_rings": int,
-    "pooled": bool,
-    "contrasts": bool,
-    "decorrelation": str,
-    "start": str,
-    "scatter": float,
-    "strength": float,
-    "forgetting": float,
-    "every": int,
-    "half_saturation": float,
-}
-"""Parameters that are kept, but for the eye and the seed."""
 
 
 def _movies(movies: Any) -> Iterator[Any]:

@@ -178,11 +178,12 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
 
 def _circuit(given: dict[str, Any], eye: Any) -> Any:
     """Return the circuit of a file, or else train one, and keep it there."""
-    from flymotion.flying.keeping import load_circuit, save_circuit
+    from flymotion.circuits import T4T5Circuit
+    from flymotion.keeping import load, save
 
     model = given["model"]
     if model is not None and model.exists():
-        circuit = load_circuit(model)
+        circuit = load(model, kind=T4T5Circuit)
         if circuit.eye != eye:
             raise ValueError(f"{model}: is of another eye than asked for; expected one trained for it, or a new file")
         say(f"{model}: learned from {circuit.n_frames_seen_} frames; taken as it is")
@@ -191,7 +192,7 @@ def _circuit(given: dict[str, Any], eye: Any) -> Any:
         check(model, sources=[given["video"]])  # before minutes of work
     circuit = _trained(given, eye)
     if model is not None:
-        say(save_circuit(circuit, model))
+        say(save(circuit, model))
     return circuit
 
 

@@ -14,6 +14,7 @@ from flymotion.cli.ending import say
 from flymotion.writing import check
 
 if TYPE_CHECKING:
+    from flymotion.circuits import T4T5Circuit
     from flymotion.generators import Generators
     from flymotion.learner import MotionLearner
 
@@ -59,17 +60,20 @@ class Shown(NamedTuple):
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
-    "--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Draw the filters, as PNG."
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the filters, or inputs, as PNG.",
 )
 def inspect(model: Path, out: Path | None) -> None:
     """Show what MODEL, a file, holds: what it is, how it was trained, its filters and scores.
 
-    MODEL is what "flymotion learn" or flymotion.save wrote, or flymotion 0.1. No code in it is run. In the terminal
-    filters of a line are matrices (rows: the change at a pixel, columns: the intensity), those of a grid the weights of
-    the intensities onto the change at its middle pixel.
+    MODEL is what "flymotion learn", "flymotion fly" or flymotion.save wrote, or flymotion 0.1. No code in it is run. In
+    the terminal filters of a line are matrices (rows: the change at a pixel, columns: the intensity), those of a grid
+    the weights of the intensities onto the change at its middle pixel.
     """
+    from flymotion.keeping import look
     from flymotion.learner import MotionLearner
-    from flymotion.learner.saving import look
 
     with one_line_errors():
         if out is not None:
@@ -86,7 +90,7 @@ def inspect(model: Path, out: Path | None) -> None:
         if isinstance(what, MotionLearner) and _has_score(what):
             say(_scored(what))
         if out is not None:
-            _draw(shown, out, model)
+            _draw(what, shown, out, model)
             say(out)
 
 
@@ -106,11 +110,14 @@ def _brief(value: Any) -> str:
 
 def _trained(what: Any) -> Iterator[str]:
     """Yield lines on what a model was learned from."""
+    from flymotion.circuits import T4T5Circuit
     from flymotion.learner import MotionLearner
     from flymotion.similarity.online import OnlineNetwork
 
     if isinstance(what, MotionLearner):
         yield from _watched(what)
+    elif isinstance(what, T4T5Circuit):
+        yield from _of_circuit(what)
     elif hasattr(what, "n_samples_seen_"):
         shape = " x ".join(map(str, what.feature_shape_))
         waits = isinstance(what, OnlineNetwork) and not hasattr(what, "_state")
@@ -140,6 +147,15 @@ def _watched(learner: MotionLearner) -> Iterator[str]:
         )
     if not learner.__sklearn_is_fitted__():
         yield f"no detectors yet: {state.vision.so_far}"
+
+
+def _of_circuit(circuit: T4T5Circuit) -> Iterator[str]:
+    there, (t4, t5) = circuit.patches_.there, circuit.named_.mean(axis=0)
+    yield (
+        f"{len(there):,} columns, {there.all(axis=1).sum():,} of them with all columns about them; learned from "
+        f"{circuit.n_frames_seen_:,} frames"
+    )
+    yield f"T4 of {t4:.0%} of the columns, and T5 of {t5:.0%}, prefer four different directions"
 
 
 def _has_score(learner: MotionLearner) -> bool:
@@ -252,13 +268,17 @@ def _side_by_side(names: Sequence[str], images: np.ndarray) -> Iterator[str]:
             yield "".join(" ".join(GLYPHS[level] for level in levels[k, i]).ljust(wide) for k in some).rstrip()
 
 
-def _draw(shown: Shown | None, out: Path, model: Path) -> None:
+def _draw(what: Any, shown: Shown | None, out: Path, model: Path) -> None:
     from flymotion import plots
+    from flymotion.circuits import T4T5Circuit
+    from flymotion.flying.portraits import draw_inputs
     from flymotion.plots.canvas import save_figure
 
-    if shown is None or (shown.generators is None and shown.matrices is None):
+    if isinstance(what, T4T5Circuit):
+        drawn = draw_inputs(what)
+    elif shown is None or (shown.generators is None and shown.matrices is None):
         raise ValueError(f"{model}: has no filters to draw")
-    if shown.generators is not None:
+    elif shown.generators is not None:
         drawn = plots.filter_sheet(shown.generators, shown.names)
     else:
         drawn = plots.draw_filters(shown.matrices, shown.names)

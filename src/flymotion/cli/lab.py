@@ -276,7 +276,8 @@ def _write(units: Sequence[tuple[str, Mapping[str, float]]], path: Path) -> None
 def _detector(name: str) -> Any:
     """Return a detector by its name, or of a model file."""
     from flymotion.detectors import DETECTORS, of_learner
-    from flymotion.learner import MotionLearner, load
+    from flymotion.keeping import load
+    from flymotion.learner import MotionLearner
 
     known: Mapping[str, Callable[[], Any]] = DETECTORS
     if name in known:

@@ -52,7 +52,8 @@ def learn(interrupts: Interrupts, sources: tuple[str, ...], out: Path, **options
     model.safetensors and filters.png into the folder OUT. Ctrl-C ends it; what was learned until then is put into
     OUT/unfinished, or of a camera into OUT.
     """
-    from flymotion.learner import describe, save
+    from flymotion.keeping import save
+    from flymotion.learner import describe
 
     given = {name: value for name, value in options.items() if value is not None}
     with one_line_errors(), plain_warnings(), results(out, [MODEL, FILTERS], sources=sources) as run:

@@ -16,7 +16,8 @@ from flymotion.brevity import in_brief
 from flymotion.field import Field, MotionField
 from flymotion.field.frame_motion import UNKNOWN, GlobalMotion, global_motion
 from flymotion.generators import Generators
-from flymotion.learner import TRANSLATIONS, ModelError, MotionLearner, load
+from flymotion.keeping import ModelError, load
+from flymotion.learner import TRANSLATIONS, MotionLearner
 from flymotion.video import Frame, Movie, VideoError, open_movie
 from flymotion.video.reading_ahead import ahead
 from flymotion.video.viewing import view

@@ -3,12 +3,11 @@
 ``estimator`` is the learner, ``starting`` what it starts from and ``learned_state`` all that it has learned;
 ``plain_vision`` and ``video_vision`` turn frames into the pairs of patches that its network sees. Of a video ``corpus``
 chooses the patches and ``video_noise`` the whitening. ``intake`` takes any movie apart, ``seen`` and ``probing`` are
-about what outputs mean, ``sources`` learns from what a user has, and ``saving`` is the model file.
+about what outputs mean, and ``sources`` learns from what a user has.
 """
 
 from flymotion.learner.estimator import MotionLearner
 from flymotion.learner.learned_state import TRANSLATIONS
-from flymotion.learner.saving import ModelError, load, save
 from flymotion.learner.seen import Watched
 from flymotion.learner.sources import BUNDLED, Described, describe, learn, load_photographs
 
@@ -16,12 +15,9 @@ __all__ = [
     "BUNDLED",
     "TRANSLATIONS",
     "Described",
-    "ModelError",
     "MotionLearner",
     "Watched",
     "describe",
     "learn",
-    "load",
     "load_photographs",
-    "save",
 ]

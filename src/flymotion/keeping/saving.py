@@ -13,9 +13,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from flymotion.circuits import T4T5Circuit
 from flymotion.generators import Generators, Operators
-from flymotion.learner.estimator import MotionLearner
-from flymotion.learner.first_format import first_format
+from flymotion.keeping.first_format import first_format
+from flymotion.learner import MotionLearner
 from flymotion.models.archive import archived, is_archive
 from flymotion.models.packing import Given, ModelError, brief
 from flymotion.models.tensor_file import FORMAT, AnotherFormat, Header, content, reading
@@ -46,7 +47,7 @@ __all__ = ["FORMAT", "KINDS", "ModelError", "load", "look", "save"]
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        MotionLearner,
+        *(MotionLearner, T4T5Circuit),
         *(NonnegativeSimilarityMatching, SimilarityMatching),
         *(OuterProductKMeans, OuterProductPCA, ReconstructionNetwork),
         *(CCIPCA, AdaOja, FastSimilarityMatching, OjaSubspace),
@@ -62,7 +63,7 @@ def save(what: Any, path: str | os.PathLike[str]) -> Path:
 
     Parameters
     ----------
-    what : MotionLearner, network, rival, Generators, Operators, or stage of early vision
+    what : MotionLearner, T4T5Circuit, network, rival, Generators, Operators, or stage of early vision
         Fitted, or amid a stream; one of :data:`KINDS`. Tensors are kept as numpy arrays.
     path : path
         Where to. Its folder is made.
