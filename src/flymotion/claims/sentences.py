@@ -42,12 +42,12 @@ SENTENCES = (
             "C22.column_order_whitened",
             "C38.pitch",
             "C38.roll",
-            "C38.nearer_t4",
-            "C38.nearer_t4_width",
+            "C38.nearer",
+            "C38.nearer_width",
         ),
         condition="the features are the signs of T4's and T5's inputs, read on decorrelated intensities, and direction "
         "about the vertical: the order of inputs, other axes and tuning are not recapitulated",
-        comment="dendrites that point apart tell direction nearly as well before learning (C38.yaw_null_start)",
+        comment="dendrites that point apart tell direction nearly as well before learning (C38.yaw_start)",
     ),
     Sentence(
         "such an approach learns the operators and evaluates transformation magnitudes correctly",
@@ -400,8 +400,9 @@ SENTENCES = (
         "somewhat different receptive fields for different natural image statistics",
         "3.2",
         ("C24.p < 0.05", "C24.p_line < 0.05"),
-        comment="ON and OFF cells of photographs differ no more than blocks of photographs exchanged between them; in "
-        "Weber contrast, on a line, ON is narrower by a tenth of a pixel (C24.width_line_weber)",
+        comment="ON and OFF cells differ no more than blocks of photographs exchanged between them, of two "
+        "photographs; single weights perhaps differ, and flip with reversed contrast (C24.ahead_hexagon_both); in Weber "
+        "contrast, on a line, ON is narrower by a tenth of a pixel (C24.width_line_weber)",
     ),
     Sentence(
         "the predicted output of a single motion detector in our model is different from both HRD and [salazar]",
@@ -577,8 +578,8 @@ SENTENCES = (
         "D.1",
         ("C27.eye_accuracy", "C27.accuracy"),
         comment="can be learned: both measured eyes of Drosophila name all turns, about one axis at a time, in smooth "
-        "noise; the start alone, before learning, does as well; in panoramas made of photographs 0.92 to 0.96 of "
-        "turns (docs/eyes.md), averages by label 0.94 to 0.97",
+        "noise; the start alone, before learning, does as well; in panoramas made of photographs 0.86 of turns "
+        "are named, by averages by label 0.90 (C27.eye_panoramas)",
     ),
     Sentence(
         "our model learns two different generators, left-right and up-down motion",
