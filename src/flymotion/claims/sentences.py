@@ -401,8 +401,8 @@ SENTENCES = (
         "3.2",
         ("C24.p < 0.05", "C24.p_line < 0.05"),
         comment="ON and OFF cells differ no more than blocks of photographs exchanged between them, of two "
-        "photographs; single weights perhaps differ, and flip with reversed contrast (C24.ahead_hexagon_both); in Weber "
-        "contrast, on a line, ON is narrower by a tenth of a pixel (C24.width_line_weber)",
+        "photographs; single weights perhaps differ, and flip with reversed contrast (C24.ahead_hexagon_both); in "
+        "Weber contrast, on a line, ON is narrower by a tenth of a pixel (C24.width_line_weber)",
     ),
     Sentence(
         "the predicted output of a single motion detector in our model is different from both HRD and [salazar]",
