@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from flymotion.world.compound_eyes import CompoundEye
 from flymotion.world.conventions import not_below_0, positive
-from flymotion.world.lattices import lattice_of
+from flymotion.world.eyes import Hexagon
 
 __all__ = ["LEARNED_WITH", "NUMBERS", "check_parameters"]
 
@@ -51,7 +52,8 @@ def check_parameters(circuit: Any) -> None:
     for name in ("pooled", "contrasts"):
         if not isinstance(getattr(circuit, name), (bool, np.bool_)):
             raise ValueError(f"{name} is {getattr(circuit, name)!r}; expected True or False")
-    lattice_of(circuit.eye)
+    if not isinstance(circuit.eye, Hexagon | CompoundEye):  # whose lattice may be too large to be worked out here
+        raise ValueError(f"{type(circuit.eye).__name__} is no hexagonal lattice; expected a Hexagon or a CompoundEye")
     for name, options in (("decorrelation", DECORRELATIONS), ("start", STARTS)):
         if getattr(circuit, name) not in options:
             raise ValueError(f"{name} is {getattr(circuit, name)!r}; expected one of {', '.join(options)}")
