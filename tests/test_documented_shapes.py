@@ -26,6 +26,7 @@ from flymotion.circuits.decorrelating import normalised_covariance
 from flymotion.circuits.lobula_plate import lobula_plate
 from flymotion.circuits.membranes import Synapses, let_through
 from flymotion.circuits.schooling import attitudes, wandering
+from flymotion.circuits.subtypes import preferred_in
 from flymotion.circuits.wiring import likeness, profile, shuffled, weight_at
 from flymotion.detectors import Detector, FunctionDetector, Taps, along, three_pixel
 from flymotion.detectors.between_axes import axes_of, steps_along
@@ -86,7 +87,7 @@ from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Transl
 from flymotion.world.compound_eyes import buchner
 from flymotion.world.globe import on_the_globe, seen_from
 from flymotion.world.lattice_finding import axial_coordinates
-from flymotion.world.lattices import as_seen, lattice_of, rings
+from flymotion.world.lattices import as_seen, half_of, lattice_of, rings
 from flymotion.world.scenes import (
     Bar,
     Dot,
@@ -363,6 +364,8 @@ CALLS = {
     "Hexagon.neighbours": (lambda: Hexagon(1).neighbours, {"n_links": 12}),
     "rings": (lambda: rings(2), {"n_offsets": 19}),
     "as_seen": (lambda: as_seen(np.eye(3)), {"...": (3,)}),
+    "half_of": (lambda: half_of(Hexagon(2)), {"n_pixels": 19}),
+    "preferred_in": (lambda: preferred_in(Hexagon(2)), COLUMNS),
     "Lattice.around": (lambda: lattice_of(Hexagon(2)).around(1), {"n_pixels": 19, "n_offsets": 7}),
     "Lattice.at": (lambda: lattice_of(Hexagon(2)).at([[1, 0], [0, 1]]), {"n_pixels": 19, "n_offsets": 2}),
     "Lattice.neighbours": (lambda: lattice_of(Hexagon(2)).neighbours, {"n_pixels": 19}),

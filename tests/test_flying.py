@@ -10,19 +10,18 @@ import xarray as xr
 from PIL import Image
 
 from flymotion import Generators, Line
-from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.circuits.subtypes import PREFERRED, SUBTYPES, preferred_in
 from flymotion.circuits.t4t5 import T4T5Circuit
 from flymotion.flying import SHOWN, Unrolled, Watched, labelled, turning, watch, write_film
 from flymotion.flying import write_labelled as write
 from flymotion.flying.film import Film
 from flymotion.flying.portraits import beside_recordings, draw_inputs, draw_lattice, draw_leanings, leanings
 from flymotion.flying.scenery import half_bright
-from flymotion.flying.watched import preferred, sides
 from flymotion.keeping import ModelError, load, save
 from flymotion.video import Frame
 from flymotion.world import CompoundEye, Hexagon, both
 from flymotion.world.globe import on_the_globe
-from flymotion.world.lattices import rings
+from flymotion.world.lattices import half_of, rings
 
 EYE = Hexagon(2)
 
@@ -42,7 +41,7 @@ class Circuit:
     def __init__(self, eye):
         self.eye = eye
         ways = rings(1) @ np.array([[3**0.5 / 2, 0.5], [0, 1]]) * (1, -1)
-        angles = np.radians(preferred(eye))
+        angles = np.radians(np.tile(preferred_in(eye), 2))
         self.weights_ = -np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ ways.T
         self.weights_[:, 4:] *= -1
 
@@ -106,7 +105,7 @@ def test_motion_adds_up_to_the_direction_that_cells_are_named_for():
         motion = Watched(eye, np.zeros(1), np.zeros((1, 38)), responses).motion(cell[:2])[0]
         for side, turn in ((0, PREFERRED[cell[-1]]), (1, 180 - PREFERRED[cell[-1]])):
             ahead = 2 * np.array([np.cos(np.radians(turn)), np.sin(np.radians(turn))])
-            np.testing.assert_allclose(motion[sides(eye) == side], np.tile(ahead, (19, 1)), atol=1e-12)
+            np.testing.assert_allclose(motion[half_of(eye) == side], np.tile(ahead, (19, 1)), atol=1e-12)
 
 
 def test_another_kind_of_cell_is_named():
@@ -206,7 +205,7 @@ def test_weights_lean_from_minus_to_plus():
     circuit = Circuit(eye)
     ways = -leanings(circuit.weights_, eye, 1)[[9, 28]]
     angles = np.degrees(np.arctan2(ways[..., 1], ways[..., 0]))[:, :4]
-    off = (angles - preferred(eye)[[9, 28], :4] + 180) % 360 - 180
+    off = (angles - preferred_in(eye)[[9, 28]] + 180) % 360 - 180
     assert np.abs(off).max() < 3
     one = np.full((19, 1, 7), np.nan)
     assert np.isnan(leanings(one, EYE, 1)).all()

@@ -68,6 +68,12 @@ class CellInputs:
         mean[patches.centre] = 0
         return cls(Decorrelation(matrices), scale, mean, np.maximum(patches.there.sum(axis=1) - 1, 1) * h**2)
 
+    def mean_of(self, columns: np.ndarray) -> CellInputs:
+        """Return the inputs of the mean of some columns, as of one."""
+        A = self.decorrelation.matrices[columns].mean(axis=0, keepdims=True)
+        mean = self.mean[:, columns].mean(axis=1, keepdims=True)
+        return CellInputs(Decorrelation(A), self.scale, mean, self.size[columns].mean(keepdims=True))
+
     @classmethod
     def fitted(
         cls, movies: Sequence[np.ndarray], patches: Patches, signals: Sequence[ColumnSignals], h: float, learned: bool

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flymotion.circuits.cell_inputs import CellInputs
 from flymotion.circuits.competing_columns import respond
 from flymotion.circuits.input_neurons import INPUTS, PATHWAYS
-from flymotion.circuits.subtypes import PREFERRED
+from flymotion.circuits.subtypes import preferred_in
 from flymotion.detectors.detector import Detector
 from flymotion.detectors.taps_on_lattices import Taps
-from flymotion.world.lattices import rings
+from flymotion.world.lattices import half_of, rings
 
 if TYPE_CHECKING:
     from flymotion.circuits.t4t5 import T4T5Circuit
@@ -32,25 +33,17 @@ def mean_column(circuit: T4T5Circuit, columns: np.ndarray | None = None) -> Dete
         Whose; by default all of the left eye, or of the only one, that have all their neighbours.
     """
     eye, patches = circuit.eye, circuit.patches_
-    half = np.zeros(len(patches.there), dtype=int) if getattr(eye, "half", None) is None else np.asarray(eye.half)  # type: ignore[attr-defined]
+    half = half_of(eye)
     if columns is None:
         n = patches.there.sum(axis=1)
         columns = np.flatnonzero((n == n[half == half.min()].max()) & (half == half.min()))
     columns = np.atleast_1d(columns)
     stream = circuit.stream()
     cells = [
-        {
-            "W": W[:, :, columns].mean(axis=2),
-            "M": M[:, :, columns].mean(axis=2),
-            "A": inputs.decorrelation.matrices[columns].mean(axis=0),
-            "scale": inputs.scale,
-            "size": float(inputs.size[columns].mean()),
-            "mean": inputs.mean[:, columns].mean(axis=1),
-        }
+        (inputs.mean_of(columns), W[:, :, columns].mean(axis=2), M[:, :, columns].mean(axis=2))
         for (W, M), inputs in zip(stream.cells, circuit.inputs_, strict=True)
     ]
-    mirrored = half[columns[0]] == 1
-    preferred = [(180 - PREFERRED[name]) % 360 if mirrored else PREFERRED[name] for name in "abcd"]
+    preferred = preferred_in(eye)[columns[0]].tolist()
     offsets = rings(circuit.n_rings)
     names = {name for pathway in PATHWAYS.values() for name in (*pathway.change, *pathway.intensity)}
     return Detector(
@@ -63,14 +56,14 @@ def mean_column(circuit: T4T5Circuit, columns: np.ndarray | None = None) -> Dete
     )
 
 
-def _answers(tap: Taps, *, cells: list[dict[str, Any]], centre: int) -> np.ndarray:
+def _answers(tap: Taps, *, cells: list[tuple[CellInputs, np.ndarray, np.ndarray]], centre: int) -> np.ndarray:
     each = []
-    for cell, pathway in zip(cells, PATHWAYS.values(), strict=True):
-        change = sum(share * tap.all(name)[..., centre] for name, share in pathway.change.items())
+    for (inputs, W, M), pathway in zip(cells, PATHWAYS.values(), strict=True):
+        change = np.asarray(sum(share * tap.all(name)[..., centre] for name, share in pathway.change.items()))
         change = np.maximum(pathway.polarity * change, 0)
-        x = sum(share * tap.all(name) for name, share in pathway.intensity.items()) @ cell["A"].T
-        x = x / np.sqrt((x**2).sum(axis=-1, keepdims=True) + cell["size"]) - cell["mean"]
-        gain = change / np.sqrt(change**2 + cell["scale"] ** 2)
-        drive = np.moveaxis(x @ cell["W"].T, -1, 0) * gain
-        each.append(np.moveaxis(respond(drive, cell["M"][:, :, None]), 0, -1))
+        patches = np.moveaxis(
+            np.asarray(sum(share * tap.all(name) for name, share in pathway.intensity.items())), -1, 0
+        )
+        chi = inputs(change[..., None], patches[..., None])
+        each.append(np.moveaxis(respond(np.tensordot(W, chi, axes=1), M[:, :, None])[..., 0], 0, -1))
     return np.concatenate(each, axis=-1)

@@ -15,12 +15,16 @@ from scipy.sparse import csr_array
 
 from flymotion.circuits.input_neurons import INPUTS, PATHWAYS, InputNeuron
 from flymotion.detectors.temporal import Chain, HighPass, LowPass, filtered, start
-from flymotion.world.eyes import Eye
+from flymotion.world.eyes import Eye, acceptance_sigma
+from flymotion.world.lattices import half_of
 
-__all__ = ["ADAPTATION", "ColumnSignals", "Signals", "check_light", "receptive_field"]
+__all__ = ["ADAPTATION", "SPACING", "ColumnSignals", "Signals", "check_light", "receptive_field"]
 
 ADAPTATION = 0.5
 """Time constant of the adaptation to light; assumed [s]."""
+
+SPACING = 5.0
+"""Between the pixels of a flat eye [deg]."""
 
 REACH = 2.5
 """Standard deviations up to which surrounds are summed."""
@@ -125,10 +129,10 @@ def receptive_field(neuron: InputNeuron, eye: Eye) -> csr_array:
     from scipy.spatial import cKDTree
 
     places, spacing, optics = _in_degrees(eye)
-    widths = [math.sqrt(max((fwhm / 2.355) ** 2 - optics**2, 0.0)) for fwhm in (neuron.centre, neuron.surround)]
+    widths = [math.sqrt(max(acceptance_sigma(fwhm) ** 2 - optics**2, 0.0)) for fwhm in (neuron.centre, neuron.surround)]
     reach = REACH * max(*widths, spacing / 2)
     pairs = cKDTree(places).query_pairs(reach, output_type="ndarray")
-    half = np.zeros(len(places)) if getattr(eye, "half", None) is None else np.asarray(eye.half)  # type: ignore[attr-defined]
+    half = half_of(eye)
     pairs = pairs[half[pairs[:, 0]] == half[pairs[:, 1]]]
     i, j = np.concatenate([pairs, pairs[:, ::-1], np.tile(np.arange(len(places))[:, None], 2)]).T
     distance = np.linalg.norm(places[i] - places[j], axis=1)
@@ -141,11 +145,11 @@ def receptive_field(neuron: InputNeuron, eye: Eye) -> csr_array:
 
 
 def _in_degrees(eye: Eye) -> tuple[np.ndarray, float, float]:
-    """Return places, a spacing and the width of the optics, all in degrees; a flat eye's pixels are 5 apart."""
+    """Return places, a spacing and the width of the optics, all in degrees."""
     places = np.asarray(eye.positions, dtype=float)
     if places.shape[1] == 3:
-        return np.degrees(places), 5.0, float(np.median(eye.sigma))
-    return 5.0 * places, 5.0, 5.0 * float(eye.sigma)
+        return np.degrees(places), SPACING, float(np.median(eye.sigma))
+    return SPACING * places, SPACING, SPACING * float(eye.sigma)
 
 
 def check_light(name: str, light: np.ndarray, contrasts: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from flymotion.brevity import in_brief
 from flymotion.frames import unmasked
 from flymotion.world.eyes import Eye
+from flymotion.world.lattices import half_of
 
 __all__ = ["LobulaPlate", "lobula_plate"]
 
@@ -68,11 +69,11 @@ def lobula_plate(responses: Any, eye: Eye | None = None) -> LobulaPlate:
         raise ValueError(f"responses have shape {responses.shape}; expected (..., n_columns, 8), T4a-d and T5a-d")
     both = responses[..., :4] + responses[..., 4:]
     layers, local = np.nansum(both, axis=-2), _opponent(both)
-    half = getattr(eye, "half", None)
-    if half is not None:
+    if eye is not None:
+        half = half_of(eye)
         if len(half) != local.shape[-2]:
             raise ValueError(f"responses of {local.shape[-2]} columns, an eye of {len(half)} lenses; expected the same")
-        local[..., 0] *= np.where(np.asarray(half) == 1, -1.0, 1.0)
+        local[..., 0] *= np.where(half == 1, -1.0, 1.0)
     return LobulaPlate(layers, _opponent(layers), local)
 
 

@@ -7,9 +7,9 @@ from itertools import permutations
 
 import numpy as np
 
-from flymotion.circuits.subtypes import PREFERRED
+from flymotion.circuits.subtypes import preferred_in
 from flymotion.world.eyes import Eye
-from flymotion.world.lattices import as_seen, lattice_of, rings
+from flymotion.world.lattices import lattice_of, rings
 
 __all__ = ["Patches"]
 
@@ -31,7 +31,8 @@ class Patches:
     def __init__(self, eye: Eye, n_rings: int) -> None:
         self.eye = eye
         offsets = rings(n_rings)
-        self.around = lattice_of(eye).around(n_rings)
+        self._lattice = lattice_of(eye)
+        self.around = self._lattice.around(n_rings)
         self.there = self.around >= 0
         self.centre = int(np.flatnonzero((offsets == 0).all(axis=1))[0])
         self._n_offsets = len(offsets)
@@ -39,25 +40,13 @@ class Patches:
     @cached_property
     def offsets(self) -> np.ndarray:
         """How far right and up each column is, 0 where none [spacings, or deg], shape (n, n_offsets, 2)."""
-        places = np.asarray(self.eye.positions, dtype=float)
-        ahead = places[self.around] - places[:, None]
-        if places.shape[1] == 3:
-            right, up = as_seen(places)
-            flat = np.stack([np.vecdot(ahead, axis[:, None]) for axis in (right, up)], axis=-1)
-            chord, along = (np.linalg.norm(v, axis=-1, keepdims=True) for v in (ahead, flat))
-            ahead = flat * np.degrees(2 * np.arcsin(np.minimum(chord / 2, 1))) / np.where(along > 0, along, 1.0)
-        else:
-            ahead = ahead * [1, -1]
-        return np.where(self.there[..., None], ahead, 0.0)
+        return np.nan_to_num(self._lattice.seen(self.around))
 
     @cached_property
     def preferred(self) -> np.ndarray:
         """Unit vectors (right, up) of the directions that subtypes a to d prefer in each column, shape (n, 4, 2)."""
-        half = getattr(self.eye, "half", None)
-        angles = np.radians(np.array([PREFERRED[name] for name in "abcd"]))
-        vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        mirrored = np.zeros(len(self.around)) if half is None else np.asarray(half) == 1
-        return vectors * np.stack([1 - 2 * mirrored, np.ones_like(mirrored)], axis=1)[:, None]
+        angles = np.radians(preferred_in(self.eye))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
     def gather(self, signals: np.ndarray) -> np.ndarray:
         """Return the signals of all patches, shape (n_offsets, ..., n_columns), 0 where there is no column."""

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.signal import lfilter
 
+from flymotion.circuits.column_signals import SPACING
 from flymotion.frames import as_frames
 from flymotion.world.conventions import as_generator, not_below_0, positive
 from flymotion.world.eyes import Eye
 from flymotion.world.rendering import render
-from flymotion.world.scenes import Scene, SphericalScene, panorama, photograph
+from flymotion.world.scenes import FlatScene, Scene, SphericalScene, panorama, photograph
 from flymotion.world.scenes.scene import as_luminance
 
 __all__ = ["attitudes", "folded_panorama", "panoramas", "photographs", "schooling", "wandering"]
@@ -30,9 +31,6 @@ ROWS = 128
 
 SHOWN = 800
 """Pixels of a photograph, mirrored at its borders, from corner to corner of a face of the octahedron."""
-
-SPACING = 5.0
-"""Between the pixels of a flat eye [deg]."""
 
 
 def photographs() -> list[Any]:
@@ -146,7 +144,7 @@ def schooling(
         scene = scenes[k % len(scenes)]
         velocities = wandering(n_frames, eye.positions.shape[1], dt, speed, persistence, rng)
         if flat:
-            extent = np.asarray(scene.extent)  # type: ignore[attr-defined]
+            extent = cast(FlatScene, scene).extent
             way = np.cumsum(velocities * (dt / SPACING), axis=0)
             yield render(scene, eye, way + rng.uniform(extent[:, 0], extent[:, 1])).reshape(n_frames, -1)
         else:

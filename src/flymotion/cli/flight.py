@@ -138,7 +138,7 @@ def _eye(given: dict[str, Any]) -> Any:
 
 
 def _spacing(eye: Any) -> float | None:
-    from flymotion.circuits.schooling import SPACING
+    from flymotion.circuits.column_signals import SPACING
 
     return SPACING if eye.positions.shape[1] < 3 else None
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.circuits import SUBTYPES
-from flymotion.flying.watched import Watched, preferred, sides
+from flymotion.circuits.subtypes import SUBTYPES, preferred_in
+from flymotion.flying.watched import Watched
 from flymotion.world.compound_eyes import SIDES
 from flymotion.world.globe import seen_from
+from flymotion.world.lattices import half_of
 from flymotion.writing import whole
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def labelled(watched: Watched, *, spacing: float | None = None, attrs: Mapping[s
         {
             "time": watched.times,
             "cell": list(SUBTYPES),
-            "side": ("column", np.array(SIDES)[sides(watched.eye)]),
-            "preferred": (("column", "cell"), preferred(watched.eye)),
+            "side": ("column", np.array(SIDES)[half_of(watched.eye)]),
+            "preferred": (("column", "cell"), np.tile(preferred_in(watched.eye), 2)),
             **{name: ("column", values) for name, values in columns.items()},
         },
         {"flymotion_version": __version__, "eye": " ".join(repr(watched.eye).split()), **(attrs or {})},

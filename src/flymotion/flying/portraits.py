@@ -9,11 +9,10 @@ import numpy as np
 from flymotion.circuits import SUBTYPES
 from flymotion.detecting.overlay.colours import hues
 from flymotion.flying.unrolled import places_of, spacing_of
-from flymotion.flying.watched import sides
 from flymotion.plots.canvas import new_panels
 from flymotion.plots.dendritic_maps import draw_dendrites
 from flymotion.world.compound_eyes import MIRROR, SIDES
-from flymotion.world.lattices import BEARINGS, as_seen, lattice_of, rings
+from flymotion.world.lattices import BEARINGS, half_of, lattice_of, rings
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,15 +47,10 @@ def leanings(weights: np.ndarray, eye: Any, n_rings: int) -> np.ndarray:
     ndarray, shape (n_columns, n_cells, 2)
         (right, up); NaN for a cell without weights.
     """
-    around = lattice_of(eye).around(n_rings)
-    places = np.asarray(eye.positions, dtype=float)
-    ahead = places[around] - places[:, None]
-    if places.shape[1] == 3:
-        ahead = np.stack([np.vecdot(ahead, axis[:, None]) for axis in as_seen(places)], axis=-1)
-    else:
-        ahead = ahead * (1, -1)
+    lattice = lattice_of(eye)
+    ahead = np.nan_to_num(lattice.seen(lattice.around(n_rings)))
     length = np.linalg.norm(ahead, axis=-1, keepdims=True)
-    ways = np.where((around >= 0)[..., None] & (length > 0), ahead / np.where(length > 0, length, 1), 0.0)
+    ways = ahead / np.where(length > 0, length, 1)
     known = np.nan_to_num(weights)
     sizes = np.abs(known).sum(axis=2, keepdims=True)
     sums = np.einsum("cko,cox->ckx", known, ways)
@@ -117,7 +111,7 @@ def draw_leanings(circuit: Any, *, title: str = "") -> Figure:
 
 def _maps(eye: Any, n: int, height: float) -> tuple[Figure, list[Axes]]:
     """Return a figure of empty maps of the eye, of a height [inches]."""
-    places, half = _placed(eye), sides(eye)
+    places, half = _placed(eye), half_of(eye)
     (left, bottom), (right, top) = places.min(axis=0), places.max(axis=0)
     n_columns, margin = min(n, 2), spacing_of(places)
     wide = height * (right - left) / (top - bottom)
@@ -138,7 +132,7 @@ def _placed(eye: Any) -> np.ndarray:
 
 def _apart(eye: Any) -> np.ndarray:
     """Return how far each half is moved so that two eyes, which see the same ahead, do not overlap, (n_lenses, 2)."""
-    places, half = places_of(eye), sides(eye)
+    places, half = places_of(eye), half_of(eye)
     if not half.any() or half.all():
         return np.zeros(places.shape)
     overlap = places[half == 0, 0].max() - places[half == 1, 0].min()
@@ -160,7 +154,7 @@ def draw_inputs(circuit: Any, *, title: str = "") -> Figure:
     ValueError
         An eye without a single full patch.
     """
-    side = sides(circuit.eye)
+    side = half_of(circuit.eye)
     weights, offsets = circuit.weights_[side == side.min()], rings(circuit.n_rings)
     full = weights[np.isfinite(weights).all(axis=(1, 2))]
     if not len(full):

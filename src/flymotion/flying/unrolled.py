@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from flymotion.brevity import in_brief
-from flymotion.flying.watched import sides
+from flymotion.world.lattices import half_of
 
 __all__ = ["Unrolled", "places_of", "spacing_of"]
 
@@ -50,7 +50,7 @@ class Unrolled:
     __repr__ = in_brief
 
     def __init__(self, eye: Any, height: int, *, among: np.ndarray | None = None) -> None:
-        places, side = places_of(eye), sides(eye)
+        places, side = places_of(eye), half_of(eye)
         shown = np.ones(len(places), dtype=bool) if among is None or not among.any() else among
         halves = [np.flatnonzero(side == one) for one in np.unique(side[shown])]
         boxes = [_box(places[half], places[half[shown[half]]]) for half in halves]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flymotion.brevity import in_brief
-from flymotion.circuits import PREFERRED, SUBTYPES
+from flymotion.circuits.subtypes import SUBTYPES, preferred_in
 from flymotion.video import Frame
 
-__all__ = ["Watched", "preferred", "sides", "watch"]
+__all__ = ["Watched", "watch"]
 
 
 class Watched(NamedTuple):
@@ -53,7 +53,7 @@ class Watched(NamedTuple):
         if kind not in ("T4", "T5"):
             raise ValueError(f"the kind is {kind!r}; expected T4 or T5")
         ours = [k for k, cell in enumerate(SUBTYPES) if cell.startswith(kind)]
-        angles = np.radians(preferred(self.eye)[:, ours])
+        angles = np.radians(preferred_in(self.eye))
         ways = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
         return np.einsum("tck,ckx->tcx", self.responses[..., ours], ways)
 
@@ -93,25 +93,3 @@ def watch(
     if not times:
         raise ValueError("there are no frames to watch; expected one or more")
     return Watched(circuit.eye, np.array(times), np.stack(light), np.stack(responses))
-
-
-def sides(eye: Any) -> np.ndarray:
-    """Return 0 for columns of the left eye, and for those of an eye that is neither, and 1 for those of the right eye.
-
-    Returns
-    -------
-    ndarray of int, shape (n_columns,)
-    """
-    half = getattr(eye, "half", None)
-    return np.zeros(len(eye.positions), dtype=int) if half is None else np.asarray(half)
-
-
-def preferred(eye: Any) -> np.ndarray:
-    """Return the direction that each cell of each column prefers [deg]: in the right eye that of a and b is mirrored.
-
-    Returns
-    -------
-    ndarray, shape (n_columns, 8)
-    """
-    left = np.array([PREFERRED[cell[-1]] for cell in SUBTYPES])
-    return np.where(sides(eye)[:, None] == 0, left, (180.0 - left) % 360)

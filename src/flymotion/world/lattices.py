@@ -17,7 +17,7 @@ from flymotion.brevity import in_brief
 from flymotion.frames import not_masked, unmasked
 from flymotion.world.eyes import Eye
 
-__all__ = ["BEARINGS", "Lattice", "as_seen", "lattice_of", "rings"]
+__all__ = ["BEARINGS", "Lattice", "as_seen", "half_of", "lattice_of", "rings"]
 
 BEARINGS = (30.0, 90.0, 150.0, 210.0, 270.0, 330.0)
 """Of the six neighbours on an even lattice [deg]."""
@@ -188,6 +188,17 @@ class Lattice:
     def _index(self) -> dict[tuple[int, int, int], int]:
         keys = zip(self._halves, *np.asarray(self.axial).T.tolist(), strict=True)
         return {key: k for k, key in enumerate(keys)}
+
+
+def half_of(eye: Eye) -> np.ndarray:
+    """Return which eye each pixel is of: 0 the left one, or the only one there is, and 1 the right one.
+
+    Returns
+    -------
+    ndarray of int, shape (n_pixels,)
+    """
+    half: Any = getattr(eye, "half", None)
+    return np.zeros(len(eye.positions), dtype=int) if half is None else np.asarray(half)
 
 
 def lattice_of(eye: Eye) -> Lattice:

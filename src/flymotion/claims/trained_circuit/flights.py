@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from flymotion.circuits.schooling import SPACING, attitudes, folded_panorama, photographs, wandering
+from flymotion.circuits.column_signals import SPACING
+from flymotion.circuits.schooling import attitudes, folded_panorama, photographs, wandering
 from flymotion.world.eyes import Eye
 from flymotion.world.lattices import as_seen
 from flymotion.world.rendering import render
