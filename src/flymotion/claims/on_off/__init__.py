@@ -84,7 +84,8 @@ def _difference(found: Found, name: str, key: str, field: str = "learned") -> np
 
 def _check_difference(found: Found, n: int) -> Iterator[Claim]:
     """State how alike filters of ON and OFF are, and whether labels matter."""
-    few = "p of photographs as units cannot be below 0.5; blocks of two photographs tell nothing of a third"
+    few = "p of photographs as units cannot be below 0.5; blocks of two photographs tell nothing of a third; "
+    few += "rate, passes, ridge and the start's strength were set in trials on these photographs with p in view"
     for key, patch in PATCHES.items():
         suffix = "" if key == "hexagon" else f"_{key}"
         cells: Cells = found["photographs"][key]
