@@ -15,7 +15,13 @@ from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
 
-SHORTEST_SIDE = 270
+SPEEDS = {"fastest": (2, 1), "fast": (1, 1), "accurate": (0, 2)}
+"""Finest scale, and rounds on it, of each setting."""
+
+ROUNDS = (1, 2, 4)
+"""Rounds on the finest scale, the next, and all coarser ones, which take little time; at least."""
+
+SHORTEST_SIDE = 45
 """Pixels that the shorter side of a frame is left with, by default, at the finest scale of the velocity."""
 
 HARDLY_EVER = 5.0
@@ -91,11 +97,13 @@ class MotionField:
     """
 
     detectors: Generators | None = None
+    speed: str = "fast"
     radius: int = 5
     finest: int | None = None
-    scales: int = 5
-    limit: float = 0.7
-    ridge: float = 0.01
+    rounds: int | None = None
+    scales: int = 9
+    ridge: float = 5e-4
+    trust: float = 1.0
     noise: float = 0.0
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
@@ -109,9 +117,9 @@ class MotionField:
             raise ValueError(
                 f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 64 and finest from 0 on"
             )
-        if not (self.limit >= 0 and 0 <= self.ridge < np.inf and 0 <= self.noise < np.inf and self.scales >= 1):
+        if not (self.trust >= 0 and 0 <= self.ridge < np.inf and 0 <= self.noise < np.inf and self.scales >= 1):
             raise ValueError(
-                f"limit is {self.limit}, ridge {self.ridge}, noise {self.noise} and scales {self.scales}; expected 0 "
+                f"trust is {self.trust}, ridge {self.ridge}, noise {self.noise} and scales {self.scales}; expected 0 "
                 "or more, a finite ridge and noise, and 1 or more scales"
             )
         if self.detectors is not None and (len(shape := self.detectors.shape) != 2 or shape[0] != shape[1]):
@@ -134,8 +142,14 @@ class MotionField:
         return HARDLY_EVER * noise**2 * norms
 
     def first_scale(self, shape: tuple[int, int]) -> int:
-        """Return the scale that velocity is estimated at first in frames of a shape, if they have as many."""
-        return max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1 if self.finest is None else self.finest
+        """Return the scale that velocity is estimated at last in frames of a shape."""
+        finest = SPEEDS[self.speed][0] if self.finest is None else self.finest
+        return min(finest, max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1, self.scales - 1)
+
+    def rounds_at(self, scale: int) -> int:
+        """Return how often velocity is estimated on a scale, 0 the finest."""
+        rounds = SPEEDS[self.speed][1] if self.rounds is None else self.rounds
+        return max(rounds, ROUNDS[min(scale, len(ROUNDS) - 1)])
 
     def stream(self) -> FieldStream:
         """Return a state to give one frame after the other to."""

@@ -11,7 +11,7 @@ from flymotion.brevity import in_brief
 
 __all__ = ["OUTPUTS", "Field", "mean_velocity", "preferred_directions"]
 
-OUTPUTS = ("directions", "opponent", "velocity", "confidence")
+OUTPUTS = ("directions", "opponent", "velocity", "confidence", "error")
 """What a field can hold."""
 
 
@@ -36,6 +36,7 @@ class Field(NamedTuple):
     opponent: np.ndarray | None
     velocity: np.ndarray | None
     confidence: np.ndarray | None
+    error: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return in_brief(self)
