@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.field.cubic import cubic
 from flymotion.field.memory import aligned
 from flymotion.field.pyramid_kernels import PAD
 from flymotion.similarity.compilation import PART, SUMS, compiled
@@ -60,6 +61,8 @@ class Regression(NamedTuple):
 class VelocityScratch(NamedTuple):
     """A worker's room: rows of ``STRIDE`` numbers end to end, which the compiler then knows to be apart."""
 
+    places: np.ndarray
+    """Where the pixels of a row come from: column and what is over, row and what is over; and what is there."""
     carried: np.ndarray
     """m, d, and the difference to the frame as it is, of one row."""
     filtered: np.ndarray
@@ -74,54 +77,48 @@ class VelocityScratch(NamedTuple):
     """Sums over the window's rows."""
     boxed: np.ndarray
     """Sums over its columns too."""
+    solved: np.ndarray
+    """Prior and its squared error; and the votes of a row's windows."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
         """Make room."""
-        rows = (3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS)
+        rows = (5, 3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 9)
         return cls(*(aligned(n * STRIDE) for n in rows))
 
 
 @compiled(**PART, **SUMS)
-def _cubic(a, b, c, d, f):
-    """Return what is at f, 0 to 1, between b and c (Catmull and Rom 1974)."""
-    half, three, four, five = np.float32(0.5), np.float32(3), np.float32(4), np.float32(5)
-    rise = c - a
-    bend = (a + a) - five * b + four * c - d
-    twist = three * (b - c) + d - a
-    return b + half * f * (rise + f * (bend + f * twist))
-
-
-@compiled(**PART, **SUMS)
-def _carry_row(before, after, u, v, y, x0, n, mean, change, rest, known):
-    """Write n columns of a row from x0 on: of the frame before and the one after, carried back by u, v."""
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
+def _places(u, v, y, x0, n, height, width, places, known):
+    """Write where n pixels of a row come from: between which, and how far; and whether that is inside the frame."""
+    zero, one = np.float32(0), np.float32(1)
     right, bottom, row = np.float32(width - 1), np.float32(height - 1), np.float32(y)
-    flat, stride = after.reshape(-1), np.int32(after.shape[1])
-    a, b = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :]
     for i in range(n):
         px, py = np.float32(x0 + i) + u[i], row + v[i]
         qx, qy = min(max(px, zero), right), min(max(py, zero), bottom)
-        ix, iy = np.int32(qx), np.int32(qy)
-        fx, fy = qx - np.float32(ix), qy - np.float32(iy)
-        at = (iy + np.int32(PAD - 1)) * stride + ix + np.int32(PAD - 1)
-        r0 = _cubic(flat[at], flat[at + 1], flat[at + 2], flat[at + 3], fx)
-        at += stride
-        r1 = _cubic(flat[at], flat[at + 1], flat[at + 2], flat[at + 3], fx)
-        at += stride
-        r2 = _cubic(flat[at], flat[at + 1], flat[at + 2], flat[at + 3], fx)
-        at += stride
-        r3 = _cubic(flat[at], flat[at + 1], flat[at + 2], flat[at + 3], fx)
-        c = _cubic(r0, r1, r2, r3, fy)
-        mean[i] = half * (a[i] + c)
-        change[i] = c - a[i]
-        rest[i] = b[i] - a[i]
+        ix, iy = np.float32(np.int32(qx)), np.float32(np.int32(qy))
+        places[i], places[STRIDE + i] = ix, qx - ix
+        places[2 * STRIDE + i], places[3 * STRIDE + i] = iy, qy - iy
         known[i] = one if px == qx and py == qy else zero
 
 
 @compiled(**PART, **SUMS)
-def _filter_row(before, after, velocity, y, left, n, carried, filtered):
+def _carry_row(before, after, y, x0, n, places, carried):
+    """Write n columns of a row from x0 on: mean and change of the frame before and the carried one, change at rest."""
+    half = np.float32(0.5)
+    flat, stride = after.reshape(-1), after.shape[1]
+    moved = places[4 * STRIDE :]
+    for i in range(n):
+        at = (np.int64(places[2 * STRIDE + i]) + PAD - 1) * stride + np.int64(places[i]) + PAD - 1
+        moved[i] = cubic(flat, at, stride, places[STRIDE + i], places[3 * STRIDE + i])
+    a, b = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :]
+    for i in range(n):
+        carried[i] = half * (a[i] + moved[i])
+        carried[STRIDE + i] = moved[i] - a[i]
+        carried[2 * STRIDE + i] = b[i] - a[i]
+
+
+@compiled(**PART, **SUMS)
+def _filter_row(before, after, velocity, y, left, n, places, carried, filtered):
     """Write the kept rows of a row's columns from ``left`` on, one less each side than are carried."""
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
     size = N_FILTERED * STRIDE
@@ -133,8 +130,8 @@ def _filter_row(before, after, velocity, y, left, n, carried, filtered):
     known = row[4 * STRIDE :]
     x0, m = left + first, last - first
     u, v = velocity[0, y, x0 : x0 + m], velocity[1, y, x0 : x0 + m]
-    mean, change, rest = carried[first:], carried[STRIDE + first :], carried[2 * STRIDE + first :]
-    _carry_row(before, after, u, v, y, x0, m, mean, change, rest, known[first:])
+    _places(u, v, y, x0, m, height, width, places, known[first:])
+    _carry_row(before, after, y, x0, m, places, carried[first:])
     for k in range(3):
         carried[k * STRIDE : k * STRIDE + first] = np.float32(0)
         carried[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
@@ -271,35 +268,52 @@ def _left_over(a, b, c, e, f, s, x, y):
 
 
 @compiled(**PART, **SUMS)
-def _solve_row(sums, n, regression, prior, doubt, out):
+def _solve_row(sums, n, regression, solved):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
-    zero, one, half, two, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(2), np.float32(4)
+    zero, one = np.float32(0), np.float32(1)
     _, ridge, trust, noise, gain, power, reference = regression
     faint = FAINT * power * np.float32((2 * regression.radius + 1) ** 2)
+    faint = faint if faint > zero else one
     unit = one / (power if power > zero else one)
+    rest_x, rest_y = -reference[0], -reference[1]
+    gain = gain if gain > zero else one
+    tiny = TINY * ridge
+    votes = solved[3 * STRIDE :]
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
-        k = one / (m + gain if m + gain > zero else one)  # light: what is proportional to m is no motion
+        k = one / (m + gain)  # light: what is proportional to m is no motion
         a, b, c = sums[i] - gm * gm * k, sums[STRIDE + i] - gm * hm * k, sums[2 * STRIDE + i] - hm * hm * k
         e, f, s = sums[3 * STRIDE + i] - gm * tm * k, sums[4 * STRIDE + i] - hm * tm * k, sums[5 * STRIDE + i] - tm * tm * k
-        u, v = prior[0, i] - reference[0], prior[1, i] - reference[1]
-        x, y = _solved(a, b, c, e, f, TINY * (a + c) + TINY * ridge, u, v)
+        u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
+        x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
         own = ridge + trust * min(_left_over(a, b, c, e, f, s, x, y), noise)
         x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
         each = one / max(sums[11 * STRIDE + i], one)
         left, still = _left_over(a, b, c, e, f, s, x, y) * each, sums[10 * STRIDE + i] * each
         rests = still < AT_REST * left
-        x, y, left = (-reference[0] if rests else x), (-reference[1] if rests else y), (still if rests else left)
+        x, y, left = (rest_x if rests else x), (rest_y if rests else y), (still if rests else left)
         bad = BEND + left * unit
-        vote = (LEAST_VOTE + (a + c) / (a + c + faint if a + c + faint > zero else one)) / (bad * bad * bad)
-        out[0, i], out[1, i], out[2, i] = vote, vote * x, vote * y
-        if len(out) > 3:
-            least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
-            share = max(least, zero) / (max(least, zero) + own if least + own > zero else one)
-            spread = left / (least + own if least + own > zero else one)
-            out[3, i] = vote * (x * x + y * y)
-            out[4, i] = vote * (share * spread + (one - share) * (one - share) * doubt[i])
-            out[5, i] = vote * share
+        vote = (LEAST_VOTE + (a + c) / (a + c + faint)) / (bad * bad * bad)
+        votes[i], votes[STRIDE + i], votes[2 * STRIDE + i] = vote, vote * x, vote * y
+        sums[i], sums[STRIDE + i], sums[2 * STRIDE + i] = a, b, c
+        sums[3 * STRIDE + i], sums[4 * STRIDE + i] = own, left
+        sums[5 * STRIDE + i] = x * x + y * y
+
+
+@compiled(**PART, **SUMS)
+def _judge_row(sums, n, solved):
+    """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
+    zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
+    votes = solved[3 * STRIDE :]
+    for i in range(n):
+        a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
+        least = max(half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b)), zero)
+        whole = one / (least + own if least + own > zero else one)
+        share = least * whole
+        votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
+        doubt = share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        votes[4 * STRIDE + i] = votes[i] * doubt
+        votes[5 * STRIDE + i] = votes[i] * share
 
 
 @compiled(**SUMS)
@@ -324,7 +338,7 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
         The worker's.
     """
     radius, reference = regression.radius, regression.reference
-    carried, filtered, slopes, products, prefix, sums, boxed = scratch
+    places, carried, filtered, slopes, products, prefix, sums, boxed, solved = scratch
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
     w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
     top = first - radius
@@ -332,10 +346,10 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
         n = min(tile, width - x0)
         left, wide = x0 - radius, n + 2 * radius
         for y in range(top - 1, top + 1):
-            _filter_row(before, after, velocity, y, left - 1, wide + 2, carried, filtered)
+            _filter_row(before, after, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for y in range(top, last + radius):
             middle, slot = y - radius, (y - top) % w
-            _filter_row(before, after, velocity, y + 1, left - 1, wide + 2, carried, filtered)
+            _filter_row(before, after, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
             row = products[slot * size : (slot + 1) * size]
             if 1 <= y < height - 1:
                 _slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
@@ -345,10 +359,17 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
             _add_row(products, prefix, slot, w, wide)
             if middle >= first:
                 _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
-                x1 = x0 + n
-                _solve_row(
-                    boxed, n, regression, prior[:2, middle, x0:x1], prior[2, middle, x0:x1], out[:, middle, x0:x1]
-                )
+                for p in range(3):
+                    line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
+                    for i in range(n):
+                        to[i] = line[i]
+                _solve_row(boxed, n, regression, solved)
+                if len(out) > 3:
+                    _judge_row(boxed, n, solved)
+                for p in range(len(out)):
+                    line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
+                    for i in range(n):
+                        to[i] = line[i]
 
 
 @compiled(**SUMS)
