@@ -160,6 +160,9 @@ def _slope_row(filtered, velocity, reference, y, left, n, height, width, slopes)
     known[:first] = zero
     known[max(last, 0) : n] = zero
     for i in range(n):
+        same = SIDE * (above[3 * STRIDE + i] + below[3 * STRIDE + i]) + MIDDLE * row[3 * STRIDE + i] == zero
+        known[i] *= MISSING if same else np.float32(1)
+    for i in range(n):
         slopes[i] = known[i] * (SIDE * (above[i] + below[i]) + MIDDLE * row[i])
         slopes[STRIDE + i] = known[i] * half * (below[STRIDE + i] - above[STRIDE + i])
     for k in range(1, 4):
@@ -189,7 +192,7 @@ def _multiply_row(slopes, n, products):
         products[8 * STRIDE + i] = m * m
         products[9 * STRIDE + i] = t * m
         products[10 * STRIDE + i] = slopes[4 * STRIDE + i] * slopes[4 * STRIDE + i]
-        products[11 * STRIDE + i] = slopes[5 * STRIDE + i]
+        products[11 * STRIDE + i] = slopes[5 * STRIDE + i] * slopes[5 * STRIDE + i]
 
 
 @compiled(**PART, **SUMS)
@@ -245,6 +248,9 @@ BEND = np.float32(0.05)
 FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 """Slopes, relative to the mean square one, of a window that has half a vote; and the vote of one without any."""
 
+MISSING = np.float32(0.15)
+"""Weight of pixels that are the same in both frames, as a codec leaves out what changes little: no data, nearly."""
+
 AT_REST = np.float32(0.5)
 """Share of what velocity leaves unexplained, below which rest leaves less by more than chance."""
 
@@ -297,11 +303,11 @@ def _solve_row(sums, n, regression, solved):
         votes[i], votes[STRIDE + i], votes[2 * STRIDE + i] = vote, vote * x, vote * y
         sums[i], sums[STRIDE + i], sums[2 * STRIDE + i] = a, b, c
         sums[3 * STRIDE + i], sums[4 * STRIDE + i] = own, left
-        sums[5 * STRIDE + i] = x * x + y * y
+        sums[5 * STRIDE + i], sums[6 * STRIDE + i] = x * x + y * y, (a + c) * each
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(sums, n, solved):
+def _judge_row(sums, n, noise, solved):
     """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
     zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
     votes = solved[3 * STRIDE :]
@@ -309,11 +315,13 @@ def _judge_row(sums, n, solved):
         a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
         least = max(half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b)), zero)
         whole = one / (least + own if least + own > zero else one)
+        excess, texture = max(left - noise, zero), sums[6 * STRIDE + i]
+        agreement = texture / (texture + four * excess if texture > zero else one)
         share = least * whole
         votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
         doubt = share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
         votes[4 * STRIDE + i] = votes[i] * doubt
-        votes[5 * STRIDE + i] = votes[i] * share
+        votes[5 * STRIDE + i] = votes[i] * share * agreement
 
 
 @compiled(**SUMS)
@@ -340,6 +348,7 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
     radius, reference = regression.radius, regression.reference
     places, carried, filtered, slopes, products, prefix, sums, boxed, solved = scratch
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    noise = regression.noise / np.float32((2 * radius + 1) ** 2)
     w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
     top = first - radius
     for x0 in range(0, width, tile):
@@ -365,7 +374,7 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
                         to[i] = line[i]
                 _solve_row(boxed, n, regression, solved)
                 if len(out) > 3:
-                    _judge_row(boxed, n, solved)
+                    _judge_row(boxed, n, noise, solved)
                 for p in range(len(out)):
                     line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
