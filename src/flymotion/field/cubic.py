@@ -1,4 +1,9 @@
-r"""Cubic interpolation between pixels (Catmull and Rom 1974), for the compiled kernels.
+r"""Cubic splines between pixels, for the compiled kernels.
+
+An image is the sum of a cubic B-spline at each pixel (Unser 1999, IEEE Signal Processing Magazine 16: 22), whose
+coefficients :func:`spline_rows` finds by :math:`\sqrt 3 z^{|k|}, z = \sqrt 3 - 2`, along both axes, up to k = 6.
+Content that is carried by a small part of a pixel is carried by as much, to 0.8 % at a wavelength of 6 pixels; cubics
+through four pixels (Catmull and Rom) would carry it by 17 % less, and velocity would be read as much too large.
 
 Of a pixel's 16 neighbours the four rows are four vectors of the processor: numba's compiler does not find that out by
 itself and takes three times as long.
@@ -13,10 +18,19 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-__all__ = ["cubic"]
+from flymotion.field.pyramid_kernels import PAD
+from flymotion.similarity.compilation import SUMS, compiled
 
-POWERS = ((0.0, 1.0, 0.0, 0.0), (-0.5, 0.0, 0.5, 0.0), (1.0, -2.5, 2.0, -0.5), (-0.5, 1.5, -1.5, 0.5))
-"""Weights of four pixels in a row: times the powers of the place, 0 to 1, between the second and the third."""
+__all__ = ["cubic", "spline_rows"]
+
+POWERS = ((1 / 6, 4 / 6, 1 / 6, 0.0), (-0.5, 0.0, 0.5, 0.0), (0.5, -1.0, 0.5, 0.0), (-1 / 6, 0.5, -0.5, 1 / 6))
+"""Weights of four coefficients in a row: times the powers of the place, 0 to 1, between the second and the third."""
+
+REACH = 6
+"""Pixels each way that a coefficient is found from; what is left out is 2e-4 of it."""
+
+WHOLE = sum((3**0.5 - 2) ** abs(k) for k in range(-REACH, REACH + 1))
+TAPS = tuple(np.float32((3**0.5 - 2) ** k / WHOLE) for k in range(REACH + 1))
 
 
 def cubic(flat, at, stride, fx, fy):
@@ -25,15 +39,15 @@ def cubic(flat, at, stride, fx, fy):
     Parameters
     ----------
     flat : ndarray of float32, shape (n,)
-        The image, row after row.
+        The coefficients of an image, row after row.
     at : int
-        Its pixel above and to the left of the four that the place lies between.
+        That of its pixel above and to the left of the four that the place lies between.
     stride : int
         Numbers from one row to the next.
     fx, fy : float32
         The place between these four, 0 to 1 to the right and down.
     """
-    across, down = (np.float32([1, f, f * f, f * f * f]) @ np.float32(POWERS) for f in (fx, fy))
+    across, down = (np.array([1, f, f * f, f * f * f], np.float32) @ np.array(POWERS, np.float32) for f in (fx, fy))
     rows = [flat[at + k * stride : at + k * stride + 4] for k in range(4)]
     return np.float32(down @ np.stack(rows) @ across)
 
@@ -90,3 +104,38 @@ def _times(builder: Any, a: Any, b: Any) -> Any:
 
 def _add(builder: Any, a: Any, b: Any) -> Any:
     return builder.fadd(a, b, flags=FLAGS)
+
+
+@compiled(**SUMS)
+def spline_rows(frame, out, first, last, mixed):
+    """Write rows first to last, of the frame without its border, of the coefficients of its splines.
+
+    Parameters
+    ----------
+    frame, out : ndarray, shape (height + 2 PAD, width + 2 PAD)
+        The frame and its coefficients, whose border is left to be filled.
+    first, last : int
+        Rows.
+    mixed : ndarray, shape (width + 2 REACH,) or more
+        The worker's room.
+    """
+    height, width = frame.shape[0] - 2 * PAD, frame.shape[1] - 2 * PAD
+    for y in range(first, last):
+        row = mixed[REACH : REACH + width]
+        here = frame[y + PAD, PAD : PAD + width]
+        for i in range(width):
+            row[i] = TAPS[0] * here[i]
+        for k in range(1, REACH + 1):
+            above = frame[max(y - k, 0) + PAD, PAD : PAD + width]
+            below = frame[min(y + k, height - 1) + PAD, PAD : PAD + width]
+            tap = TAPS[k]
+            for i in range(width):
+                row[i] += tap * (above[i] + below[i])
+        mixed[:REACH] = row[0]
+        mixed[REACH + width : 2 * REACH + width] = row[width - 1]
+        to = out[y + PAD, PAD : PAD + width]
+        for i in range(width):
+            near = TAPS[0] * mixed[i + 6] + TAPS[1] * (mixed[i + 5] + mixed[i + 7])
+            near += TAPS[2] * (mixed[i + 4] + mixed[i + 8]) + TAPS[3] * (mixed[i + 3] + mixed[i + 9])
+            far = TAPS[4] * (mixed[i + 2] + mixed[i + 10]) + TAPS[5] * (mixed[i + 1] + mixed[i + 11])
+            to[i] = near + (far + TAPS[6] * (mixed[i] + mixed[i + 12]))

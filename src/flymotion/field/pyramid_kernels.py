@@ -71,7 +71,7 @@ def grain_of_blocks(frame, side, found):
 
 
 @compiled(**PART, **SUMS)
-def _between_columns(mixed, n, out):
+def _twice_as_wide(mixed, n, out):
     """Write n pixels between those of a row that begins one pixel before."""
     near, far = np.float32(0.75), np.float32(0.25)
     for i in range(n // 2):
@@ -81,32 +81,50 @@ def _between_columns(mixed, n, out):
         out[n - 1] = near * mixed[n // 2 + 1] + far * mixed[n // 2]
 
 
+@compiled(**PART, **SUMS)
+def _four_times_as_wide(mixed, n, out):
+    """Write n pixels between those of a row that begins one pixel before."""
+    some, more, few, most = np.float32(0.625), np.float32(0.875), np.float32(0.125), np.float32(0.375)
+    for i in range(n // 4):
+        a, b, c = mixed[i], mixed[i + 1], mixed[i + 2]
+        out[4 * i], out[4 * i + 1] = some * b + most * a, more * b + few * a
+        out[4 * i + 2], out[4 * i + 3] = more * b + few * c, some * b + most * c
+    for x in range(n // 4 * 4, n):
+        out[x] = (some if x % 4 == 0 else more) * mixed[x // 4 + 1] + (most if x % 4 == 0 else few) * mixed[x // 4]
+
+
 @compiled(**SUMS)
-def enlarge(coarse, gains, out, first, last, mixed):
-    """Write rows first to last of planes twice as large, linear between the coarser pixels, times a gain each.
+def enlarge(coarse, times, gains, out, first, last, mixed):
+    """Write rows first to last of planes 2 or 4 times as large, linear between the coarser pixels, times a gain each.
 
     Parameters
     ----------
     coarse : ndarray, shape (n, height, width)
         Planes of the coarser scale.
+    times : int
+        2 or 4.
     gains : ndarray, shape (n,)
         What each is multiplied by.
-    out : ndarray, shape (n, 2 height (+ 1), 2 width (+ 1))
+    out : ndarray, shape (n, times height, times width) or up to times - 1 more each way
         Where to.
     first, last : int
         Rows of ``out``.
     mixed : ndarray, shape (width + 3,) or more
         The worker's room.
     """
-    near, far = np.float32(0.75), np.float32(0.25)
     height, width = coarse.shape[1:]
     n = out.shape[2]
     for p in range(len(coarse)):
-        gain = gains[p]
         for y in range(first, last):
-            a = coarse[p, min(y // 2, height - 1)]
-            b = coarse[p, min(max(y // 2 + 2 * (y % 2) - 1, 0), height - 1)]
+            place = (np.float32(y) + np.float32(0.5)) / np.float32(times) - np.float32(0.5)
+            row = np.int64(np.floor(place))
+            share = gains[p] * (place - np.float32(row))
+            rest = gains[p] - share
+            a, b = coarse[p, min(max(row, 0), height - 1)], coarse[p, min(row + 1, height - 1)]
             for i in range(width):
-                mixed[i + 1] = gain * (near * a[i] + far * b[i])
+                mixed[i + 1] = rest * a[i] + share * b[i]
             mixed[0], mixed[width + 1], mixed[width + 2] = mixed[1], mixed[width], mixed[width]
-            _between_columns(mixed, n, out[p, y])
+            if times == 2:
+                _twice_as_wide(mixed, n, out[p, y])
+            else:
+                _four_times_as_wide(mixed, n, out[p, y])

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flymotion.field.bands import in_bands, n_workers
+from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
+from flymotion.field.judging_kernels import judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
@@ -41,6 +43,9 @@ SMOOTHED = 0.425
 
 CAP = 1.5
 """What a window leaves unexplained is noise up to this many times the noise."""
+
+TRUST = 1.0
+"""Ridge a unit of what noise leaves unexplained."""
 
 GAIN = 0.01
 """Ridge on the change of light, relative to the mean square slope."""
@@ -78,10 +83,14 @@ class Scale:
         if estimated:
             self.estimates = np.zeros((4, *shape), np.float32)
             self._votes = np.zeros((N_PLANES, *shape), np.float32)
+            self._splines = np.zeros(padded, np.float32)
             self._apart = max(radius - 1, 1)
+            self._judging = [judging_room() for _ in range(n_workers())]
             self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
         self._learned_scratch: list[PatchScratch] = []
-        self._rows = [np.zeros((N_PLANES, shape[1] + 2 * radius + 3), np.float32) for _ in range(n_workers())]
+        self._rows = [
+            np.zeros((N_PLANES, shape[1] + 2 * max(radius, REACH) + 3), np.float32) for _ in range(n_workers())
+        ]
 
     def take(self, frame: np.ndarray) -> None:
         """Copy a frame; a float32 one among uint8 ones makes them all float32."""
@@ -97,8 +106,10 @@ class Scale:
         surround(out)
 
     def look(self, most: float) -> float:
-        """Measure slopes and noise of the next frame; the variance of noise is no more than ``most``."""
-        frame = self.frames[1]
+        """Measure slopes and noise of the next frame, no more than ``most``, and find its splines."""
+        frame, splines = self.frames[1], self._splines
+        in_bands(lambda first, last, worker: spline_rows(frame, splines, first, last, self._row(worker)), self.shape[0])
+        surround(splines)
         self.powers[1] = slope_power(frame, EVERY)
         side = BLOCK if min(self.shape) >= 4 * BLOCK else BLOCK // 2
         n_rows, n_columns = (self.shape[0] - 2 - side) // (2 * side) + 1, (self.shape[1] - 2) // side
@@ -117,7 +128,7 @@ class Scale:
         self.grains.reverse()
 
     def descend(self, coarser: Scale | None, quality: bool) -> None:
-        """Take what the coarser scale says as the prior; on the coarsest rest, which may be wrong by the whole frame."""
+        """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
         if coarser is None:
             self.prior[:2] = 0
             self.prior[2] = max(self.shape) ** 2
@@ -125,16 +136,20 @@ class Scale:
             n = 3 if quality else 2
             self.enlarge(coarser.estimates[:n], ENLARGED[:n], self.prior[:n])
 
-    def between(self, estimates: np.ndarray) -> np.ndarray:
-        """Return what a coarser scale says, where nothing is estimated."""
+    def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
+        """Return the first n planes of what the next coarser scale says, where nothing is estimated."""
         if not len(self.prior):
             self.prior = np.zeros((4, *self.shape), np.float32)
-        self.enlarge(estimates, ENLARGED, self.prior)
+        self.enlarge(estimates[:n], ENLARGED[:n], self.prior[:n])
         return self.prior
 
-    def enlarge(self, coarse: np.ndarray, gains: np.ndarray, out: np.ndarray) -> None:
-        """Write planes twice as large, each times a gain."""
-        in_bands(lambda first, last, worker: enlarge(coarse, gains, out, first, last, self._row(worker)), self.shape[0])
+    def enlarge(self, coarse: np.ndarray, gains: np.ndarray, out: np.ndarray, times: int = 2) -> None:
+        """Write planes 2 or 4 times as large, each times a gain."""
+
+        def band(first: int, last: int, worker: int) -> None:
+            enlarge(coarse, times, gains, out, first, last, self._row(worker))
+
+        in_bands(band, self.shape[0])
 
     def _row(self, worker: int) -> np.ndarray:
         return self._rows[worker][0]
@@ -144,29 +159,42 @@ class Scale:
         before, after = self.frames
         n = (2 * self._radius + 1) ** 2
         power, grain = sum(self.powers) / 2, sum(self.grains) / 2
-        reference = tuple(np.float32(v) for v in self.prior[:2, ::EVERY, ::EVERY].mean(axis=(1, 2)))
+        x, y = self.prior[:2, ::EVERY, ::EVERY].mean(axis=(1, 2))
         regression = Regression(
             self._radius,
             np.float32(field.ridge * n * power),
-            np.float32(field.trust),
+            np.float32(TRUST),
             np.float32(n * CAP * SMOOTHED * max(grain, field.noise**2)),
             np.float32(GAIN * n * power),
             np.float32(power),
-            reference,
+            (np.float32(x), np.float32(y)),
         )
         known = self.prior
         for turn in range(n_rounds):
             votes = self._votes if quality and turn == n_rounds - 1 else self._votes[:3]
             into = self.estimates[2:] if len(votes) > 3 else NOTHING
             self._regress(before, after, known[:2], regression, votes)
-            self._agree(votes, reference, into)
+            self._agree(votes, regression.reference, into)
             known = self.estimates[:2]
+
+    def judge(self, field: MotionField) -> np.ndarray:
+        """Return velocity, squared error and confidence, once each pixel has been looked at once more."""
+        before, after = self.frames
+        noise, out = np.float32(2 * max(sum(self.grains) / 2, field.noise**2)), self._votes[:4]
+
+        def band(first: int, last: int, worker: int) -> None:
+            judge_band(before, after, self._splines, first, last, self.estimates, noise, out, self._judging[worker])
+
+        in_bands(band, self.shape[0])
+        return out
 
     def _regress(
         self, before: np.ndarray, after: np.ndarray, known: np.ndarray, regression: Regression, votes: np.ndarray
     ) -> None:
         def band(first: int, last: int, worker: int) -> None:
-            regress_band(before, after, first, last, known, self.prior, regression, votes, self._scratch[worker])
+            regress_band(
+                before, after, self._splines, first, last, known, self.prior, regression, votes, self._scratch[worker]
+            )
 
         in_bands(band, self.shape[0])
 

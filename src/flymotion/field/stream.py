@@ -104,7 +104,7 @@ class FieldStream:
         self._own = own
         sides = [min(shape) >> k for k in range(field.scales)]
         n_scales = max(sum(side >= LEAST_SIDE for side in sides), 1) if any(p is not None for p in own[2:]) else 0
-        self._finest = field.first_scale(frame.shape) if n_scales else 0
+        self._finest = min(field.first_scale(shape), n_scales - 1) if n_scales else 0
         dtype = np.float32 if n_scales and self._finest == 0 else frame.dtype
         self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0)]
         for k in range(1, n_scales):
@@ -129,17 +129,18 @@ class FieldStream:
 
     def _write(self, out: Field) -> None:
         """Write what the finest scale says at every pixel."""
-        estimates = self._scales[self._finest].estimates
-        for k in range(self._finest - 1, 0, -1):
-            estimates = self._scales[k].between(estimates)
-        parts = [(out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)]
-        for part, first, last in parts:
-            if part is not None:
-                planes = part.reshape(-1, *part.shape[-2:])
-                if self._finest:
-                    self._scales[0].enlarge(estimates[first:last], ENLARGED[first:last], planes)
-                else:
-                    np.copyto(planes, estimates[first:last])
+        estimates = self._scales[self._finest].judge(self.field)
+        for k in range(self._finest - 1, 1, -1):
+            estimates = self._scales[k].between(estimates, 2 if out.error is out.confidence is None else 4)
+        steps = min(self._finest, 2)  # all the way, or from scale 2 on
+        for part, first, last in ((out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)):
+            if part is None:
+                continue
+            planes = part.reshape(-1, *part.shape[-2:])
+            if steps:
+                self._scales[0].enlarge(estimates[first:last], ENLARGED[first:last] ** steps, planes, 2**steps)
+            else:
+                np.copyto(planes, estimates[first:last])
         if out.error is not None:
             np.sqrt(out.error, out=out.error)
 

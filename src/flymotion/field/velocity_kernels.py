@@ -18,16 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.field.cubic import cubic
+from flymotion.field.carrying import STRIDE, carry_row, places_of_row
 from flymotion.field.memory import aligned
 from flymotion.field.pyramid_kernels import PAD
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
 __all__ = ["N_PLANES", "Regression", "VelocityScratch", "agree_band", "regress_band"]
-
-STRIDE = 656
-"""Numbers from one row of intermediate results to the next: an odd number of cache lines, as rows that are a power of 2
-apart get into each other's way."""
 
 N_FILTERED, N_PRODUCTS = 5, 12
 """Rows kept of every row of a frame, and rows of products."""
@@ -88,37 +84,7 @@ class VelocityScratch(NamedTuple):
 
 
 @compiled(**PART, **SUMS)
-def _places(u, v, y, x0, n, height, width, places, known):
-    """Write where n pixels of a row come from: between which, and how far; and whether that is inside the frame."""
-    zero, one = np.float32(0), np.float32(1)
-    right, bottom, row = np.float32(width - 1), np.float32(height - 1), np.float32(y)
-    for i in range(n):
-        px, py = np.float32(x0 + i) + u[i], row + v[i]
-        qx, qy = min(max(px, zero), right), min(max(py, zero), bottom)
-        ix, iy = np.float32(np.int32(qx)), np.float32(np.int32(qy))
-        places[i], places[STRIDE + i] = ix, qx - ix
-        places[2 * STRIDE + i], places[3 * STRIDE + i] = iy, qy - iy
-        known[i] = one if px == qx and py == qy else zero
-
-
-@compiled(**PART, **SUMS)
-def _carry_row(before, after, y, x0, n, places, carried):
-    """Write n columns of a row from x0 on: mean and change of the frame before and the carried one, change at rest."""
-    half = np.float32(0.5)
-    flat, stride = after.reshape(-1), after.shape[1]
-    moved = places[4 * STRIDE :]
-    for i in range(n):
-        at = (np.int64(places[2 * STRIDE + i]) + PAD - 1) * stride + np.int64(places[i]) + PAD - 1
-        moved[i] = cubic(flat, at, stride, places[STRIDE + i], places[3 * STRIDE + i])
-    a, b = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :]
-    for i in range(n):
-        carried[i] = half * (a[i] + moved[i])
-        carried[STRIDE + i] = moved[i] - a[i]
-        carried[2 * STRIDE + i] = b[i] - a[i]
-
-
-@compiled(**PART, **SUMS)
-def _filter_row(before, after, velocity, y, left, n, places, carried, filtered):
+def _filter_row(before, after, splines, velocity, y, left, n, places, carried, filtered):
     """Write the kept rows of a row's columns from ``left`` on, one less each side than are carried."""
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
     size = N_FILTERED * STRIDE
@@ -130,8 +96,8 @@ def _filter_row(before, after, velocity, y, left, n, places, carried, filtered):
     known = row[4 * STRIDE :]
     x0, m = left + first, last - first
     u, v = velocity[0, y, x0 : x0 + m], velocity[1, y, x0 : x0 + m]
-    _places(u, v, y, x0, m, height, width, places, known[first:])
-    _carry_row(before, after, y, x0, m, places, carried[first:])
+    places_of_row(u, v, y, x0, m, height, width, places, known[first:])
+    carry_row(before, after, splines, y, x0, m, places, carried[first:])
     for k in range(3):
         carried[k * STRIDE : k * STRIDE + first] = np.float32(0)
         carried[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
@@ -239,6 +205,12 @@ def _sum_window(products, prefix, k, radius, n, sums, boxed):
             j += 1
 
 
+SLOW = np.float32(0.2)
+"""Speed below which a window is not asked whether it rests [pixels of its scale per frame]."""
+
+ALIKE = np.float32(4)
+"""Change, relative to what noise leaves unexplained, up to which a window may rest."""
+
 TINY = np.float32(1e-4)
 """Ridge, relative to a window's slopes, of the solution that says what the window leaves unexplained."""
 
@@ -247,6 +219,12 @@ BEND = np.float32(0.05)
 
 FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 """Slopes, relative to the mean square one, of a window that has half a vote; and the vote of one without any."""
+
+IN_SLOPES = np.float32(0.25)
+"""Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
+
+MENDED = np.float32(0.15)
+"""Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
 
 MISSING = np.float32(0.15)
 """Weight of pixels that are the same in both frames, as a codec leaves out what changes little: no data, nearly."""
@@ -283,20 +261,25 @@ def _solve_row(sums, n, regression, solved):
     unit = one / (power if power > zero else one)
     rest_x, rest_y = -reference[0], -reference[1]
     gain = gain if gain > zero else one
-    tiny = TINY * ridge
+    tiny, quiet = TINY * ridge, ALIKE * noise / np.float32((2 * regression.radius + 1) ** 2)
     votes = solved[3 * STRIDE :]
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
         k = one / (m + gain)  # light: what is proportional to m is no motion
         a, b, c = sums[i] - gm * gm * k, sums[STRIDE + i] - gm * hm * k, sums[2 * STRIDE + i] - hm * hm * k
-        e, f, s = sums[3 * STRIDE + i] - gm * tm * k, sums[4 * STRIDE + i] - hm * tm * k, sums[5 * STRIDE + i] - tm * tm * k
+        e, f, s = (
+            sums[3 * STRIDE + i] - gm * tm * k,
+            sums[4 * STRIDE + i] - hm * tm * k,
+            sums[5 * STRIDE + i] - tm * tm * k,
+        )
         u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
         x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
         own = ridge + trust * min(_left_over(a, b, c, e, f, s, x, y), noise)
         x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
         each = one / max(sums[11 * STRIDE + i], one)
         left, still = _left_over(a, b, c, e, f, s, x, y) * each, sums[10 * STRIDE + i] * each
-        rests = still < AT_REST * left
+        p, q = x - rest_x, y - rest_y
+        rests = (still < AT_REST * left) & (still < quiet) & (p * p + q * q > SLOW * SLOW)
         x, y, left = (rest_x if rests else x), (rest_y if rests else y), (still if rests else left)
         bad = BEND + left * unit
         vote = (LEAST_VOTE + (a + c) / (a + c + faint)) / (bad * bad * bad)
@@ -304,34 +287,42 @@ def _solve_row(sums, n, regression, solved):
         sums[i], sums[STRIDE + i], sums[2 * STRIDE + i] = a, b, c
         sums[3 * STRIDE + i], sums[4 * STRIDE + i] = own, left
         sums[5 * STRIDE + i], sums[6 * STRIDE + i] = x * x + y * y, (a + c) * each
+        sums[7 * STRIDE + i] = sums[11 * STRIDE + i]
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(sums, n, noise, solved):
+def _judge_row(sums, n, noise, reference, solved):
     """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
     zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
     votes = solved[3 * STRIDE :]
     for i in range(n):
         a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
-        least = max(half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b)), zero)
+        least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
+        least = max(least - IN_SLOPES * noise * sums[7 * STRIDE + i], zero)
         whole = one / (least + own if least + own > zero else one)
         excess, texture = max(left - noise, zero), sums[6 * STRIDE + i]
         agreement = texture / (texture + four * excess if texture > zero else one)
         share = least * whole
         votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
-        doubt = share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        weight = votes[i]
+        dx = votes[STRIDE + i] / weight + reference[0] - solved[i]
+        dy = votes[2 * STRIDE + i] / weight + reference[1] - solved[STRIDE + i]
+        doubt = np.float32(2) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        doubt += MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
         votes[5 * STRIDE + i] = votes[i] * share * agreement
 
 
 @compiled(**SUMS)
-def regress_band(before, after, first, last, velocity, prior, regression, out, scratch):
+def regress_band(before, after, splines, first, last, velocity, prior, regression, out, scratch):
     """Write rows first to last of the votes of windows.
 
     Parameters
     ----------
     before, after : ndarray, shape (height + 2 PAD, width + 2 PAD)
         Frames at this scale, with their borders.
+    splines : ndarray, shape (height + 2 PAD, width + 2 PAD)
+        Coefficients of the frame after.
     first, last : int
         Rows.
     velocity : ndarray, shape (2, height, width)
@@ -355,10 +346,10 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
         n = min(tile, width - x0)
         left, wide = x0 - radius, n + 2 * radius
         for y in range(top - 1, top + 1):
-            _filter_row(before, after, velocity, y, left - 1, wide + 2, places, carried, filtered)
+            _filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for y in range(top, last + radius):
             middle, slot = y - radius, (y - top) % w
-            _filter_row(before, after, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
+            _filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
             row = products[slot * size : (slot + 1) * size]
             if 1 <= y < height - 1:
                 _slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
@@ -374,7 +365,7 @@ def regress_band(before, after, first, last, velocity, prior, regression, out, s
                         to[i] = line[i]
                 _solve_row(boxed, n, regression, solved)
                 if len(out) > 3:
-                    _judge_row(boxed, n, noise, solved)
+                    _judge_row(boxed, n, noise, reference, solved)
                 for p in range(len(out)):
                     line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
