@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flymotion.field.agreeing_kernels import N_PLANES, agree_band
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
@@ -22,7 +23,7 @@ from flymotion.field.judging_kernels import judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
-from flymotion.field.velocity_kernels import N_PLANES, Regression, VelocityScratch, agree_band, regress_band
+from flymotion.field.velocity_kernels import Regression, VelocityScratch, regress_band
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField

@@ -1,15 +1,13 @@
 r"""The compiled kernels of velocity, and nothing else; :mod:`flymotion.field` says what they compute.
 
-:func:`regress_band` carries the frame after by the velocity so far and solves the ridge regression of every window;
-:func:`agree_band` lets the windows about a pixel agree. Each works on a band of rows, so that bands can go to different
-cores, and the first inside it on tiles of columns whose rows of intermediate results stay in the processor's cache.
+:func:`regress_band` carries the frame after by the velocity so far and solves the ridge regression of every window. It
+works on a band of rows, so that bands can go to different cores, and inside it on tiles of columns whose rows of
+intermediate results stay in the processor's cache.
 
 With the mean m of the frame before and the carried one, and d their difference, the rows of a frame that are kept are
 the slope along x of m and, smoothed along x, m, d, the difference to the frame after as it is, and which pixels have
 data; the rows of products are those of both slopes, the change and m.
 
-Sums over the window's rows are those of a block's last rows and of the next block's first (van Herk 1992), three
-additions for a window of any size; nothing is subtracted again, so that no rounding is left behind by brighter rows.
 """
 
 from __future__ import annotations
@@ -21,15 +19,13 @@ import numpy as np
 from flymotion.field.carrying import STRIDE, carry_row, places_of_row
 from flymotion.field.memory import aligned
 from flymotion.field.pyramid_kernels import PAD
+from flymotion.field.window_sums import N_PRODUCTS, add_row, sum_window
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
-__all__ = ["N_PLANES", "Regression", "VelocityScratch", "agree_band", "regress_band"]
+__all__ = ["Regression", "VelocityScratch", "regress_band"]
 
-N_FILTERED, N_PRODUCTS = 5, 12
-"""Rows kept of every row of a frame, and rows of products."""
-
-N_PLANES = 6
-"""Of the windows' votes: weight, and times it velocity along x and y, its square, squared error and confidence."""
+N_FILTERED = 5
+"""Rows kept of every row of a frame."""
 
 SIDE, MIDDLE = np.float32(3 / 16), np.float32(10 / 16)
 """Weights that smooth across the slope, and the change both ways."""
@@ -161,50 +157,6 @@ def _multiply_row(slopes, n, products):
         products[11 * STRIDE + i] = slopes[5 * STRIDE + i] * slopes[5 * STRIDE + i]
 
 
-@compiled(**PART, **SUMS)
-def _add_row(products, prefix, slot, w, n):
-    """Add a row to the prefix of its block; sum the rows of a complete block from the last one up."""
-    size = N_PRODUCTS * STRIDE
-    if slot == w - 1:
-        for k in range(w - 2, -1, -1):
-            here, below = products[k * size : (k + 1) * size], products[(k + 1) * size : (k + 2) * size]
-            for p in range(N_PRODUCTS):
-                for i in range(n):
-                    here[p * STRIDE + i] += below[p * STRIDE + i]
-        return
-    row = products[slot * size : (slot + 1) * size]
-    if slot == 0:
-        prefix[:] = np.float32(0)
-    for p in range(N_PRODUCTS):
-        for i in range(n):
-            prefix[p * STRIDE + i] += row[p * STRIDE + i]
-
-
-@compiled(**PART, **SUMS)
-def _sum_window(products, prefix, k, radius, n, sums, boxed):
-    """Sum over the window: rows from slot k on are of one block, the prefix of the next; then n columns."""
-    size, width, zero = N_PRODUCTS * STRIDE, 2 * radius + 1, np.float32(0)
-    tail = products[k * size : (k + 1) * size]
-    for p in range(N_PRODUCTS):
-        to, out = sums[p * STRIDE : (p + 1) * STRIDE], boxed[p * STRIDE : (p + 1) * STRIDE]
-        for i in range(n + 2 * radius if k else 0):
-            to[i] = tail[p * STRIDE + i] + prefix[p * STRIDE + i]
-        rows = to if k else tail[p * STRIDE : (p + 1) * STRIDE]
-        j = 0
-        while j + 8 <= width:
-            some = rows[j:]
-            for i in range(n):
-                left = (some[i] + some[i + 1]) + (some[i + 2] + some[i + 3])
-                right = (some[i + 4] + some[i + 5]) + (some[i + 6] + some[i + 7])
-                out[i] = (out[i] if j else zero) + (left + right)
-            j += 8
-        while j < width:
-            some = rows[j:]
-            for i in range(n):
-                out[i] = (out[i] if j else zero) + some[i]
-            j += 1
-
-
 SLOW = np.float32(0.2)
 """Speed below which a window is not asked whether it rests [pixels of its scale per frame]."""
 
@@ -331,8 +283,8 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
         What the coarser scale says: velocity and squared error.
     regression : Regression
         What is solved.
-    out : ndarray, shape (3 or N_PLANES, height, width)
-        The votes.
+    out : ndarray, shape (3 or 6, height, width)
+        The votes: weight, and times it velocity along x and y, its square, squared error and confidence.
     scratch : VelocityScratch
         The worker's.
     """
@@ -356,9 +308,9 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
                 _multiply_row(slopes, wide, row)
             else:
                 row[:] = np.float32(0)
-            _add_row(products, prefix, slot, w, wide)
+            add_row(products, prefix, slot, w, wide)
             if middle >= first:
-                _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
+                sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
                 for p in range(3):
                     line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
                     for i in range(n):
@@ -370,52 +322,3 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
                     line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
                         to[i] = line[i]
-
-
-@compiled(**SUMS)
-def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
-    """Write rows first to last of velocity: the mean of nine windows' votes about each pixel.
-
-    Parameters
-    ----------
-    votes : ndarray, shape (3 or N_PLANES, height, width)
-        Of :func:`regress_band`.
-    first, last : int
-        Rows.
-    apart : int
-        Pixels from one window to the next.
-    reference : tuple of float32
-        Of the votes.
-    velocity : ndarray, shape (2, height, width)
-        Where to.
-    quality : ndarray, shape (2, height, width)
-        Squared error and confidence; of height 0 where not wanted.
-    rows : ndarray, shape (N_PLANES, width + 2 apart) or wider
-        The worker's room.
-    """
-    height, width = votes.shape[1:]
-    zero, one = np.float32(0), np.float32(1)
-    for p in range(len(votes)):
-        rows[p, :apart] = zero
-        rows[p, width + apart : width + 2 * apart] = zero
-    for y in range(first, last):
-        for p in range(len(votes)):
-            to, here = rows[p, apart:], votes[p, y]
-            above, below = votes[p, max(y - apart, 0)], votes[p, min(y + apart, height - 1)]
-            over, under = np.float32(y >= apart), np.float32(y + apart < height)
-            for x in range(width):
-                to[x] = here[x] + over * above[x] + under * below[x]
-        vx, vy = velocity[0, y], velocity[1, y]
-        for x in range(width):
-            weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
-            vx[x] = reference[0] + weight * (rows[1, x] + rows[1, x + apart] + rows[1, x + 2 * apart])
-            vy[x] = reference[1] + weight * (rows[2, x] + rows[2, x + apart] + rows[2, x + 2 * apart])
-        if quality.shape[1]:
-            error, confidence = quality[0, y], quality[1, y]
-            for x in range(width):
-                weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
-                p, q = vx[x] - reference[0], vy[x] - reference[1]
-                square = weight * (rows[3, x] + rows[3, x + apart] + rows[3, x + 2 * apart])
-                own = weight * (rows[4, x] + rows[4, x + apart] + rows[4, x + 2 * apart])
-                error[x] = own + max(square - p * p - q * q, zero)
-                confidence[x] = weight * (rows[5, x] + rows[5, x + apart] + rows[5, x + 2 * apart])
