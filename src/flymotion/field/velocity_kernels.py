@@ -179,7 +179,7 @@ FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 IN_SLOPES = np.float32(0.25)
 """Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
 
-MENDED = np.float32(0.15)
+MENDED = np.float32(0.05)
 """Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
 
 MISSING = np.float32(0.15)
@@ -265,7 +265,7 @@ def _judge_row(sums, n, noise, reference, solved):
         weight = votes[i]
         dx = votes[STRIDE + i] / weight + reference[0] - solved[i]
         dy = votes[2 * STRIDE + i] / weight + reference[1] - solved[STRIDE + i]
-        doubt = np.float32(2) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
         doubt += MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
         votes[5 * STRIDE + i] = votes[i] * share * agreement
