@@ -49,6 +49,9 @@ FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
 
+LEAST = 0.001
+"""Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
+
 GAIN = 0.01
 """Ridge on the change of light, relative to the mean square slope."""
 
@@ -183,7 +186,8 @@ class Scale:
     def judge(self, field: MotionField) -> np.ndarray:
         """Return velocity, squared error and confidence, once each pixel has been looked at once more."""
         before, after = self.frames
-        noise, out = np.float32(2 * max(sum(self.grains) / 2, field.noise**2)), self._votes[:4]
+        floor = LEAST * sum(self.powers) / 2
+        noise, out = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor), self._votes[:4]
 
         def band(first: int, last: int, worker: int) -> None:
             judge_band(before, after, self._splines, first, last, self.estimates, noise, out, self._judging[worker])
