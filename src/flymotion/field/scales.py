@@ -165,7 +165,6 @@ class Scale:
         before, after = self.frames
         n = (2 * self._radius + 1) ** 2
         power, grain = sum(self.powers) / 2, sum(self.grains) / 2
-        x, y = self.prior[:2, ::EVERY, ::EVERY].mean(axis=(1, 2))
         regression = Regression(
             self._radius,
             np.float32(field.ridge * n * power),
@@ -173,7 +172,7 @@ class Scale:
             np.float32(FIRMER if self.informed else 0),
             np.float32(GAIN * n * power),
             np.float32(power),
-            (np.float32(x), np.float32(y)),
+            _affine(self.prior[:2]),
         )
         known = self.prior
         for turn in range(n_rounds):
@@ -234,3 +233,21 @@ class Scale:
             respond_band(before, after, first, last, form, out, self._learned_scratch[worker])
 
         in_bands(band, self.shape[0])
+
+
+def _affine(velocity: np.ndarray) -> tuple[np.float32, ...]:
+    """Return the plane through each component: its value at the first pixel, and its slopes along x and y."""
+    some = velocity[:, EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
+    y, x = (EVERY // 2 + EVERY * (np.arange(n) + 0.0) for n in some.shape[1:])
+    planes = []
+    for part in some:
+        if not part.size:
+            return (np.float32(0),) * 6
+        along, down = (_slope(part.mean(axis=k), of) for k, of in ((0, x), (1, y)))
+        planes += [part.mean() - along * x.mean() - down * y.mean(), along, down]
+    return tuple(np.float32(number) for number in planes)
+
+
+def _slope(values: np.ndarray, at: np.ndarray) -> float:
+    away = at - at.mean()
+    return float(away @ values / max(away @ away, 1e-9))

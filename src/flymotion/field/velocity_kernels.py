@@ -46,8 +46,9 @@ class Regression(NamedTuple):
     """Ridge on the change of light of a window."""
     power: np.float32
     """Mean square slope."""
-    reference: tuple[np.float32, np.float32]
-    """Velocity that all others are written relative to, so that little is lost to rounding."""
+    reference: tuple[np.float32, ...]
+    """About the motion of the whole frame, that velocities are written relative to: x at the first pixel, its slopes along
+    x and y, and the same of y. So a window holds what turns and grows with the frame, too."""
 
 
 class VelocityScratch(NamedTuple):
@@ -70,12 +71,12 @@ class VelocityScratch(NamedTuple):
     boxed: np.ndarray
     """Sums over its columns too."""
     solved: np.ndarray
-    """Prior and its squared error; and the votes of a row's windows."""
+    """Prior and its squared error; the votes of a row's windows; and the reference velocity."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
         """Make room."""
-        rows = (5, 3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 9)
+        rows = (5, 3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 11)
         return cls(*(aligned(n * STRIDE) for n in rows))
 
 
@@ -134,8 +135,11 @@ def _slope_row(filtered, velocity, reference, y, left, n, height, width, slopes)
     inside, n_inside = max(0, -left), min(n, width - left) - max(0, -left)
     u, v = velocity[0, y, left + inside :], velocity[1, y, left + inside :]
     g, h, t = slopes[inside:], slopes[STRIDE + inside :], slopes[2 * STRIDE + inside :]
+    x0, xx, xy, y0, yx, yy = reference
+    x0, y0 = x0 + xy * np.float32(y), y0 + yy * np.float32(y)
     for i in range(n_inside):
-        t[i] -= g[i] * (u[i] - reference[0]) + h[i] * (v[i] - reference[1])  # as if nothing had been carried
+        x = np.float32(left + inside + i)
+        t[i] -= g[i] * (u[i] - x0 - xx * x) + h[i] * (v[i] - y0 - yx * x)  # as if the reference alone were carried
 
 
 @compiled(**PART, **SUMS)
@@ -208,14 +212,22 @@ def _left_over(a, b, c, e, f, s, x, y):
 
 
 @compiled(**PART, **SUMS)
+def _refer_row(reference, y, x0, n, out):
+    """Write the reference velocity of n pixels of a row."""
+    for i in range(n):
+        x = np.float32(x0 + i)
+        out[i] = reference[0] + reference[1] * x + reference[2] * np.float32(y)
+        out[STRIDE + i] = reference[3] + reference[4] * x + reference[5] * np.float32(y)
+
+
+@compiled(**PART, **SUMS)
 def _solve_row(sums, n, regression, solved):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
     zero, one = np.float32(0), np.float32(1)
-    _, ridge, noise, firmer, gain, power, reference = regression
+    _, ridge, noise, firmer, gain, power, _ = regression
     faint = FAINT * power * np.float32((2 * regression.radius + 1) ** 2)
     faint = faint if faint > zero else one
     unit = one / (power if power > zero else one)
-    rest_x, rest_y = -reference[0], -reference[1]
     gain = gain if gain > zero else one
     tiny, quiet = TINY * ridge, ALIKE * noise / np.float32((2 * regression.radius + 1) ** 2)
     votes = solved[3 * STRIDE :]
@@ -228,6 +240,7 @@ def _solve_row(sums, n, regression, solved):
             sums[4 * STRIDE + i] - hm * tm * k,
             sums[5 * STRIDE + i] - tm * tm * k,
         )
+        rest_x, rest_y = -solved[9 * STRIDE + i], -solved[10 * STRIDE + i]
         u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
         x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
         p, q = solved[i], solved[STRIDE + i]
@@ -249,7 +262,7 @@ def _solve_row(sums, n, regression, solved):
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(sums, n, noise, reference, solved):
+def _judge_row(sums, n, noise, solved):
     """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
     zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
     votes = solved[3 * STRIDE :]
@@ -263,8 +276,8 @@ def _judge_row(sums, n, noise, reference, solved):
         share = least * whole
         votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
         weight = votes[i]
-        dx = votes[STRIDE + i] / weight + reference[0] - solved[i]
-        dy = votes[2 * STRIDE + i] / weight + reference[1] - solved[STRIDE + i]
+        dx = votes[STRIDE + i] / weight + solved[9 * STRIDE + i] - solved[i]
+        dy = votes[2 * STRIDE + i] / weight + solved[10 * STRIDE + i] - solved[STRIDE + i]
         doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
         doubt += MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
@@ -321,9 +334,10 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
                     line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
                     for i in range(n):
                         to[i] = line[i]
+                _refer_row(reference, middle, x0, n, solved[9 * STRIDE :])
                 _solve_row(boxed, n, regression, solved)
                 if len(out) > 3:
-                    _judge_row(boxed, n, noise, reference, solved)
+                    _judge_row(boxed, n, noise, solved)
                 for p in range(len(out)):
                     line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
