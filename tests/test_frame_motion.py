@@ -57,10 +57,11 @@ def test_signs_are_those_seen():
 
 
 def textured(share, seed=0):
-    """Confidence of blotches, some high; and where something else is, over so much of the texture."""
+    """Confidence of blotches on nothing; and where something else is, over so much of them."""
     confidence = np.abs(gaussian_filter(np.random.default_rng(seed).standard_normal(SHAPE), 4))
-    confidence = np.minimum(confidence / confidence.max() * 2, 1)
-    other = np.cumsum(confidence.sum(axis=0)) / confidence.sum() < share
+    confidence = np.clip(4 * confidence / confidence.max() - 0.5, 0, 1)
+    confidence[confidence < 0.3] = 0
+    other = np.cumsum((confidence > 0).sum(axis=0)) < share * (confidence > 0).sum()
     return confidence, np.broadcast_to(other, SHAPE)
 
 
@@ -73,7 +74,7 @@ def noise(size, seed=0):
 @pytest.mark.parametrize("rough", [0.02, 0.3])
 @pytest.mark.parametrize("motion", [(0.0, 0.0, 0.0, 0.0), (0.2, -0.1, 0.0, 0.0), MOTION, LARGE])
 @pytest.mark.parametrize("share", [0.3, 0.45])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_has_less_than_half_of_the_texture_has_no_say(share, motion, rough, seed):
     confidence, other = textured(share, seed)
     its = np.random.default_rng(seed).normal((12, 0), 8)
@@ -85,13 +86,13 @@ def test_what_has_less_than_half_of_the_texture_has_no_say(share, motion, rough,
 
 
 def test_strong_texture_does_not_outvote_more_that_is_weak():
-    confidence, other = np.full(SHAPE, 0.3), np.zeros(SHAPE, dtype=bool)
-    other[:, : SHAPE[1] // 5] = True
+    confidence, other = np.full(SHAPE, 0.2), np.zeros(SHAPE, dtype=bool)
+    other[:, : 3 * SHAPE[1] // 10] = True
     confidence[other] = 1.0
     velocity = np.where(other, np.array([12.0, 5.0])[:, None, None], 0) + noise(0.05)
     found = global_motion(velocity, confidence)
     assert_allclose(found[:2], 0, atol=0.05)
-    assert_allclose(found.support, 0.8 * 0.3 / (0.8 * 0.3 + 0.2), atol=0.02)
+    assert_allclose(found.support, 0.62, atol=0.02)  # of votes of 0.64 and 0.98
 
 
 @pytest.mark.parametrize("rough", [0.0, 0.05])

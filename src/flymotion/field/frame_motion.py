@@ -13,8 +13,8 @@ focal length f [pixels]; a plane seen obliquely adds the same with another q. Le
 translation: a tenth of it at a field of view of 60 degrees, half of it at 100.
 
 What moves otherwise has no say, however much contrast it has. Hypotheses (that the camera rests; velocities of single
-places; the similarities of pairs of places) are held against all places, and each place has a vote, its confidence.
-The one with most votes, refined, is where a fit begins that weighs each velocity with its precision and leaves out,
+places; the similarities of pairs of places) are held against many places, and each that has texture has a vote. The
+one with most votes, refined, is where a fit begins that weighs each velocity with its precision and leaves out,
 smoothly, what does not agree. The camera is taken to rest unless something else has clearly more votes: two lanes of
 traffic make a similarity, too.
 """
@@ -31,6 +31,9 @@ __all__ = ["UNKNOWN", "GlobalMotion", "global_motion"]
 
 N_SAMPLES = 1500
 """About as many pixels of a frame are looked at: velocities are those of windows, alike from one pixel to the next."""
+
+TEXTURE = 0.15
+"""Confidence of half a vote: texture has a vote, and strong texture hardly more of it than weak."""
 
 NEAR = 0.25
 """Difference from a motion at which a velocity has a quarter of a vote for it, at least [pixels per frame]."""
@@ -97,9 +100,8 @@ class GlobalMotion(NamedTuple):
     looming : float
         By how much of its size content grows, positive = approaching [1 per frame].
     support : float
-        Share of the frame's texture that moves so: of the confidence of all places, that of those whose velocity is
-        within half a pixel of this motion, or within 5 standard deviations of the velocity's noise; 0 to 1. Where it is
-        small the frame holds many motions, and this one is only the commonest.
+        Share of the frame's texture, wherever that is, that moves so: within half a pixel, or 5 standard deviations of
+        the velocity's noise; 0 to 1. Where it is small the frame holds many motions, and this is only the commonest.
     """
 
     x: float
@@ -140,13 +142,12 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     """
     places = _places(confidence.shape)
     seen = _seen(places, velocity, confidence, error)
-    texture = float((seen.votes**2).mean())
-    if texture < LEAST_SUPPORT:
+    if seen.texture < LEAST_SUPPORT:
         return UNKNOWN
     model, agreeing = _fitted(places, seen, _best_start(places, seen))
     near = _squares(places.design, model, seen.v)[0] < 4 * seen.near**2
     support = float(seen.votes[near].sum() / seen.votes.sum())
-    if support * texture < LEAST_SUPPORT:
+    if support * seen.texture < LEAST_SUPPORT:
         return UNKNOWN
     total, z = agreeing.sum(), places.z
     spread = (agreeing @ (z.real**2 + z.imag**2)) / total - abs(agreeing @ z / total) ** 2
@@ -198,20 +199,26 @@ class _Seen(NamedTuple):
     """What each counts when motions are chosen from, 0 to 1, shape (n,)."""
     weights: np.ndarray
     """And in the fit: relative precision."""
+    texture: float
+    """How much of the frame there is: its mean square confidence."""
     near: float
     """Difference from a motion at which a velocity has a quarter of a vote for it [pixels per frame]."""
 
 
 def _seen(places: _Places, velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None) -> _Seen:
-    v, votes = velocity[:, *places.at].astype(float), confidence[places.at].astype(float)
+    v, squares = velocity[:, *places.at].astype(float), confidence[places.at].astype(float) ** 2
+    votes = squares / (squares + TEXTURE**2)
     near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
-    v, votes = v.reshape(2, -1), votes.ravel()
-    if error is None:
-        return _Seen(v, votes, votes**2, near)
-    sigma = error[places.at].astype(float).ravel()
-    variance = np.where(np.isfinite(sigma), sigma, 0.0) ** 2
-    votes = np.where(np.isfinite(sigma), votes, 0.0) / (1 + variance / near**2)
-    return _Seen(v, votes, votes * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance), near)
+    v, votes, weights = v.reshape(2, -1), votes.ravel(), squares.ravel()
+    texture = float(weights.mean())
+    if error is not None:
+        sigma = error[places.at].astype(float).ravel()
+        known = np.isfinite(sigma)
+        texture = float((weights * known).mean())
+        variance = np.where(known, sigma, np.inf) ** 2
+        votes = votes / (1 + variance / near**2)
+        weights = votes * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
+    return _Seen(v, votes, weights, texture, near)
 
 
 def _roughness(v: np.ndarray, votes: np.ndarray) -> float:
@@ -229,13 +236,15 @@ def _roughness(v: np.ndarray, votes: np.ndarray) -> float:
 
 
 def _best_start(places: _Places, seen: _Seen) -> np.ndarray:
-    """Return the motion, shape (1, 6), that has most votes, or rest unless that has clearly more."""
-    v, votes, near = seen.v, seen.votes, seen.near
-    models, some = _hypotheses(places.z, v, votes), np.s_[..., EVERY // 2 :: EVERY]
-    scores = _agreement(_squares(places.design[some], models, v[some]) / near**2) @ votes[some]
+    """Return the motion, shape (1, 6), that has most votes, or rest unless that has clearly more; of some places."""
+    some, near = np.s_[..., EVERY // 2 :: EVERY], seen.near
+    v, votes = seen.v[some], seen.votes[some]
+    places = places._replace(z=places.z[some], design=places.design[some], products=places.products[some[1]])
+    models = _hypotheses(places.z, v, votes)
+    scores = _agreement(_squares(places.design, models, v) / near**2) @ votes
+    at_rest = scores[0]
     kinds = np.split(np.arange(len(models)), (1, 1 + N_SINGLE))
     models = models[np.concatenate([kind[np.argsort(-scores[kind])[:2]] for kind in kinds])]
-    at_rest = _agreement((v**2).sum(axis=0) / near**2) @ votes
     for wider in WIDENINGS:
         weights = votes * _agreement(_squares(places.design, models, v) / (wider * near) ** 2)
         models = _solved(places, v, weights, models, near**2)
