@@ -2,8 +2,8 @@ r"""How the whole frame moves: translation, rotation and looming, from a field o
 
 A camera that turns and zooms, or moves before something flat, takes a point p of the picture, from the frame's centre,
 to :math:`A p + t` with :math:`A = s\, e^{-i \phi}`, but for perspective (positions as complex numbers, x right and y
-down, so that positive :math:`\phi` is counter-clockwise as seen). A field's velocity at z is that of content that is
-there midway between both frames, at :math:`z = p + v / 2`. So it is linear in z however large the motion is,
+down, so that positive :math:`\phi` is counter-clockwise as seen). Written for the place midway between both frames,
+:math:`z = p + v / 2`, velocity is linear however large the motion is, and the other way round in reversed time,
 
 .. math:: v = b + a z, \qquad A = \frac{2 + a}{2 - a},
 
@@ -82,8 +82,6 @@ LEAST_SPREAD = 0.05
 GENERATORS = (0.7548776662466927, 0.5698402909980532)
 """Multiples of these, less their integer parts, cover a square evenly (Roberts 2018, the R2 sequence)."""
 
-ROW, COLUMN = np.triu_indices(6)
-
 
 class GlobalMotion(NamedTuple):
     """Motion of the frame as a whole; NaN where the frame does not tell.
@@ -121,7 +119,7 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     Parameters
     ----------
     velocity : ndarray, shape (2, height, width)
-        (x right, y down) [pixels per frame], of what is at each pixel midway between both frames:
+        (x right, y down) [pixels per frame], of what is at each pixel in the frame before:
         :attr:`flymotion.field.Field.velocity`.
     confidence : ndarray, shape (height, width)
         0 to 1: :attr:`flymotion.field.Field.confidence`.
@@ -140,59 +138,32 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     >>> round(motion.x, 3), round(motion.y, 3), round(motion.rotation, 3), round(motion.looming, 3)
     (1.0, 0.0, 0.573, 0.0)
     """
-    places = _places(confidence.shape)
-    seen = _seen(places, velocity, confidence, error)
+    seen = _seen(velocity, confidence, error)
     if seen.texture < LEAST_SUPPORT:
         return UNKNOWN
-    model, agreeing = _fitted(places, seen, _best_start(places, seen))
-    near = _squares(places.design, model, seen.v)[0] < 4 * seen.near**2
+    model, agreeing = _fitted(seen, _best_start(seen))
+    near = _squares(seen, model)[0] < 4 * seen.near**2
     support = float(seen.votes[near].sum() / seen.votes.sum())
     if support * seen.texture < LEAST_SUPPORT:
         return UNKNOWN
-    total, z = agreeing.sum(), places.z
+    total, z = agreeing.sum(), seen.z
     spread = (agreeing @ (z.real**2 + z.imag**2)) / total - abs(agreeing @ z / total) ** 2
     if spread < LEAST_SPREAD**2:
         x, y = (seen.v @ agreeing / total).tolist()
         return GlobalMotion(x, y, math.nan, math.nan, support)
     x, y, grow, turn = model[0, :4].tolist()
-    a = complex(grow, turn) / places.reach
+    a = complex(grow, turn) / (math.hypot(*confidence.shape) / 2)
     to = (2 + a) / (2 - a)
     return GlobalMotion(x, y, -math.degrees(math.atan2(to.imag, to.real)), abs(to) - 1, support)
-
-
-class _Places(NamedTuple):
-    """Where a frame is looked at, n places, and what the six numbers of a motion (b, a and q) do there."""
-
-    at: Any
-    """The pixels, as an index."""
-    reach: float
-    """Half the frame's diagonal [pixels], the unit of what follows."""
-    z: np.ndarray
-    """Places from the centre, x + iy, shape (n,)."""
-    design: np.ndarray
-    """Velocities of unit motions, shape (6, 2, n)."""
-    products: np.ndarray
-    """Their products, of each of the 21 pairs, shape (n, 21)."""
-
-
-@lru_cache(maxsize=8)
-def _places(shape: tuple[int, int]) -> _Places:
-    """Return the places of frames of a shape; kept, as those of a video are all alike."""
-    height, width = shape
-    step = max(1, round(math.sqrt(height * width / N_SAMPLES)))
-    at = np.s_[step // 2 :: step, step // 2 :: step]
-    reach = math.hypot(height, width) / 2
-    rows, columns = ((np.arange(step // 2, side, step) - (side - 1) / 2) / reach for side in (height, width))
-    x, y = (part.ravel() for part in np.meshgrid(columns, rows))
-    one, zero = np.ones_like(x), np.zeros_like(x)
-    design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, x * y], [x * y, y * y]])
-    products = np.ascontiguousarray((design[ROW] * design[COLUMN]).sum(axis=1).T)
-    return _Places(at, reach, x + 1j * y, design, products)
 
 
 class _Seen(NamedTuple):
     """What a field says at n places."""
 
+    z: np.ndarray
+    """Midway between both frames, from the centre, x + iy, shape (n,) [half the frame's diagonal]."""
+    design: np.ndarray
+    """Velocities there of unit motions, of the six numbers b, a and q, shape (6, 2, n)."""
     v: np.ndarray
     """Velocity, shape (2, n)."""
     votes: np.ndarray
@@ -204,21 +175,39 @@ class _Seen(NamedTuple):
     near: float
     """Difference from a motion at which a velocity has a quarter of a vote for it [pixels per frame]."""
 
+    def some(self) -> _Seen:
+        """Return one of every few."""
+        few = np.s_[..., EVERY // 2 :: EVERY]
+        parts = {name: getattr(self, name)[few] for name in ("z", "design", "v", "votes", "weights")}
+        return self._replace(**parts)
 
-def _seen(places: _Places, velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None) -> _Seen:
-    v, squares = velocity[:, *places.at].astype(float), confidence[places.at].astype(float) ** 2
+
+def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None) -> _Seen:
+    at, pixels = _pixels(confidence.shape)
+    v, squares = velocity[:, *at].astype(float), confidence[at].astype(float) ** 2
     votes = squares / (squares + TEXTURE**2)
     near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
     v, votes, weights = v.reshape(2, -1), votes.ravel(), squares.ravel()
     texture = float(weights.mean())
     if error is not None:
-        sigma = error[places.at].astype(float).ravel()
+        sigma = error[at].astype(float).ravel()
         known = np.isfinite(sigma)
         texture = float((weights * known).mean())
         variance = np.where(known, sigma, np.inf) ** 2
         votes = votes / (1 + variance / near**2)
         weights = votes * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
-    return _Seen(v, votes, weights, texture, near)
+    x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
+    one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
+    design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
+    return _Seen(x + 1j * y, design, v, votes, weights, texture, near)
+
+
+@lru_cache(maxsize=8)
+def _pixels(shape: tuple[int, int]) -> tuple[Any, np.ndarray]:
+    """Return which pixels of a frame are looked at, as an index, and where from the centre they are, shape (2, n)."""
+    step = max(1, round(math.sqrt(math.prod(shape) / N_SAMPLES)))
+    rows, columns = (np.arange(step // 2, side, step) - (side - 1) / 2 for side in shape)
+    return (np.s_[step // 2 :: step],) * 2, np.stack(np.meshgrid(columns, rows)).reshape(2, -1)
 
 
 def _roughness(v: np.ndarray, votes: np.ndarray) -> float:
@@ -235,20 +224,18 @@ def _roughness(v: np.ndarray, votes: np.ndarray) -> float:
     )  # the median of two squares is 2 ln 2
 
 
-def _best_start(places: _Places, seen: _Seen) -> np.ndarray:
-    """Return the motion, shape (1, 6), that has most votes, or rest unless that has clearly more; of some places."""
-    some, near = np.s_[..., EVERY // 2 :: EVERY], seen.near
-    v, votes = seen.v[some], seen.votes[some]
-    places = places._replace(z=places.z[some], design=places.design[some], products=places.products[some[1]])
-    models = _hypotheses(places.z, v, votes)
-    scores = _agreement(_squares(places.design, models, v) / near**2) @ votes
+def _best_start(seen: _Seen) -> np.ndarray:
+    """Return the motion, shape (1, 6), that has most votes, or rest unless that has clearly more."""
+    seen = seen.some()
+    models = _hypotheses(seen.z, seen.v, seen.votes)
+    scores = _agreement(_squares(seen, models) / seen.near**2) @ seen.votes
     at_rest = scores[0]
     kinds = np.split(np.arange(len(models)), (1, 1 + N_SINGLE))
     models = models[np.concatenate([kind[np.argsort(-scores[kind])[:2]] for kind in kinds])]
     for wider in WIDENINGS:
-        weights = votes * _agreement(_squares(places.design, models, v) / (wider * near) ** 2)
-        models = _solved(places, v, weights, models, near**2)
-    scores = _agreement(_squares(places.design, models, v) / near**2) @ votes
+        weights = seen.votes * _agreement(_squares(seen, models) / (wider * seen.near) ** 2)
+        models = _solved(seen, weights, models, seen.near**2)
+    scores = _agreement(_squares(seen, models) / seen.near**2) @ seen.votes
     best = 0 if REST * at_rest >= scores.max() else int(np.argmax(scores))
     return models[best : best + 1]
 
@@ -269,22 +256,22 @@ def _hypotheses(z: np.ndarray, v: np.ndarray, votes: np.ndarray) -> np.ndarray:
     return models
 
 
-def _fitted(places: _Places, seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fitted(seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the motion of least squares of what agrees with it, shape (1, 6), and the weights, shape (n,)."""
-    squares, scale = _squares(places.design, model, seen.v), seen.near**2
+    squares, scale = _squares(seen, model), seen.near**2
     for _ in range(N_TURNS):
         weights = seen.weights * _agreement(squares / scale)
         variance = float((weights * squares).sum() / weights.sum()) + ROUNDING**2
         scale = TOLERANCE**2 * variance
-        model = _solved(places, seen.v, weights, model, variance)
-        squares = _squares(places.design, model, seen.v)
+        model = _solved(seen, weights, model, variance)
+        squares = _squares(seen, model)
     return model, weights[0]
 
 
-def _squares(design: np.ndarray, models: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _squares(seen: _Seen, models: np.ndarray) -> np.ndarray:
     """Return squared differences from k motions, shape (k, n) [pixels per frame, squared]."""
-    differences = np.tensordot(models, design, axes=1)
-    differences -= v
+    differences = np.tensordot(models, seen.design, axes=1)
+    differences -= seen.v
     differences *= differences
     return differences[:, 0] + differences[:, 1]
 
@@ -296,13 +283,12 @@ def _agreement(squares: np.ndarray) -> np.ndarray:
     return 1 / more
 
 
-def _solved(places: _Places, v: np.ndarray, weights: np.ndarray, models: np.ndarray, variance: float) -> np.ndarray:
+def _solved(seen: _Seen, weights: np.ndarray, models: np.ndarray, variance: float) -> np.ndarray:
     """Return k motions, of weighted least squares with a ridge: q is about as large as b is, or less."""
-    k, n = weights.shape
-    normal = np.empty((k, 6, 6))
-    normal[:, ROW, COLUMN] = normal[:, COLUMN, ROW] = weights @ places.products
+    design, v = seen.design.reshape(6, -1), seen.v.ravel()
+    weighted = np.concatenate([weights, weights], axis=1)[:, None] * design
+    normal = weighted @ design.T
     diagonal = np.einsum("kii->ki", normal)
     diagonal += 1e-9 * weights.sum(axis=1, keepdims=True)
-    diagonal[:, 4:] += ALIKE * variance / ((models[:, :2] ** 2).sum(axis=1, keepdims=True) + ROUNDING**2 + 1e-300)
-    right = (weights[:, None] * v).reshape(k, 2 * n) @ places.design.reshape(6, 2 * n).T
-    return np.linalg.solve(normal, right[..., None])[..., 0]
+    diagonal[:, 4:] += ALIKE * variance / ((models[:, :2] ** 2).sum(axis=1, keepdims=True) + ROUNDING**2)
+    return np.linalg.solve(normal, (weighted @ v)[..., None])[..., 0]
