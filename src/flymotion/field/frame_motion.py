@@ -59,7 +59,7 @@ REST = 1.2
 WIDENINGS = (3.0, 1.5, 1.0)
 """What hypotheses agree with while they are refined, relative to what counts in the end."""
 
-N_TURNS = 5
+N_TURNS = 4
 """Times that the last fit is repeated."""
 
 TOLERANCE = 2.0
@@ -194,7 +194,7 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
         known = np.isfinite(sigma)
         texture = float((weights * known).mean())
         variance = np.where(known, sigma, np.inf) ** 2
-        votes = votes / (1 + variance / near**2)
+        votes = votes * known
         weights = votes * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
     x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
     one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
