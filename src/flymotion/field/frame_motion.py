@@ -41,7 +41,7 @@ NEAR = 0.25
 ROUGH = 2.5
 """The same, relative to the standard deviation of velocities from one place to the next."""
 
-LEAST_ERROR = 0.05
+LEAST_ERROR = 0.1
 """No velocity is taken to be surer than that [pixels per frame]."""
 
 N_SINGLE, N_PAIRS = 16, 32
@@ -124,8 +124,8 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     confidence : ndarray, shape (height, width)
         0 to 1: :attr:`flymotion.field.Field.confidence`.
     error : ndarray, shape (height, width), optional
-        Of the velocity [pixels per frame], NaN where it is not known: such places do not count. Others weigh as its
-        inverse square; without it, as the square of the confidence.
+        Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit others weigh
+        as its inverse square, times the square of the confidence; without it, as that alone.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
         texture = float((weights * known).mean())
         variance = np.where(known, sigma, np.inf) ** 2
         votes = votes * known
-        weights = votes * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
+        weights = weights * known * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
     x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
     one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
     design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
