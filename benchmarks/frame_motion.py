@@ -45,7 +45,7 @@ SHARES = (0.15, 0.3)
 OTHERWISE = ((12.0, 5.0), (-6.0, 2.0), (3.0, -20.0))
 """How it moves [pixels]."""
 
-OUTPUTS = ("velocity", "confidence")
+OUTPUTS = ("velocity", "confidence", "error")
 """What ours takes of a field."""
 
 GRID = 1500
@@ -217,7 +217,7 @@ def methods() -> dict[str, Method]:
 
     def ours(before: np.ndarray, after: np.ndarray) -> Motion:
         found = field.between(before, after)
-        return global_motion(found.velocity, found.confidence)[:4]
+        return global_motion(*(getattr(found, name) for name in OUTPUTS))[:4]
 
     try:
         import cv2
@@ -309,10 +309,10 @@ def times() -> Iterator[Row]:
 
     def ours() -> None:
         found = stream.step(next(order))
-        global_motion(found.velocity, found.confidence)
+        global_motion(*(getattr(found, name) for name in OUTPUTS))
 
     found = MotionField(outputs=OUTPUTS).between(*frames)
-    fit = partial(global_motion, found.velocity, found.confidence)
+    fit = partial(global_motion, *(getattr(found, name) for name in OUTPUTS))
     peers = {name: partial(method, *frames) for name, method in methods().items() if name != "ours"}
     in_turns = sys.modules["__main__"].in_turns
     seconds = in_turns(ours, fit, *peers.values(), repeats=9, clock=time.process_time)

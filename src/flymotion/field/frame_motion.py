@@ -42,7 +42,7 @@ ROUGH = 2.5
 """The same, relative to the standard deviation of velocities from one place to the next."""
 
 LEAST_ERROR = 0.1
-"""No velocity is taken to be surer than that [pixels per frame]."""
+"""No velocity is taken to be surer than that, where a frame's mean precision is told [pixels per frame]."""
 
 N_SINGLE, N_PAIRS = 16, 32
 """Hypotheses: that the frame moves as a single place does; that it makes the similarity of two places."""
@@ -53,7 +53,7 @@ LEAST_DISTANCE = 0.2
 EVERY = 3
 """Hypotheses are held against every so many places."""
 
-REST = 1.2
+REST = 1.1
 """What has less votes than rest has, times this, is not believed."""
 
 WIDENINGS = (3.0, 1.5, 1.0)
@@ -124,8 +124,8 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     confidence : ndarray, shape (height, width)
         0 to 1: :attr:`flymotion.field.Field.confidence`.
     error : ndarray, shape (height, width), optional
-        Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit others weigh
-        as its inverse square, times the square of the confidence; without it, as that alone.
+        Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit places weigh
+        as the square of their confidence, and those of more than common error as its inverse square, too.
 
     Returns
     -------
@@ -192,10 +192,10 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
     if error is not None:
         sigma = error[at].astype(float).ravel()
         known = np.isfinite(sigma)
-        texture = float((weights * known).mean())
-        variance = np.where(known, sigma, np.inf) ** 2
-        votes = votes * known
-        weights = weights * known * LEAST_ERROR**2 / (LEAST_ERROR**2 + variance)
+        variance = np.where(known, sigma, 0.0) ** 2
+        texture, votes = float((weights * known).mean()), votes * known
+        precision = votes @ (1 / (LEAST_ERROR**2 + variance)) / max(votes.sum(), 1e-300)
+        weights = weights * known / (1 + precision * variance)
     x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
     one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
     design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
