@@ -49,7 +49,7 @@ OUTPUTS = ("velocity", "confidence", "error")
 """What ours takes of a field."""
 
 GRID = 1500
-"""About as many places of a flow are given to RANSAC, as many as ours looks at."""
+"""About as many places of a flow are given to RANSAC; ours looks at 1200."""
 
 REACH = 3.0
 """What RANSAC takes for agreement [px]: OpenCV's own choice."""

@@ -29,7 +29,7 @@ import numpy as np
 
 __all__ = ["UNKNOWN", "GlobalMotion", "global_motion"]
 
-N_SAMPLES = 1500
+N_SAMPLES = 1200
 """About as many pixels of a frame are looked at: velocities are those of windows, alike from one pixel to the next."""
 
 TEXTURE = 0.15
@@ -56,7 +56,7 @@ EVERY = 3
 REST = 1.1
 """What has less votes than rest has, times this, is not believed."""
 
-WIDENINGS = (3.0, 1.5, 1.0)
+WIDENINGS = (3.0, 1.0)
 """What hypotheses agree with while they are refined, relative to what counts in the end."""
 
 N_TURNS = 4
