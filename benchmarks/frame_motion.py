@@ -194,7 +194,8 @@ def worlds_of_motion() -> Iterator[tuple[str, str, list[Shot]]]:
             yield f"{kind}.{size:g}", f"photographs, {kind} by {text}", shots(kind, size)
     for shift in (0.0, 5.0):
         for share in SHARES:
-            what = f"{share:.0%} covered by what moves by 6 to 20 px, the rest by {math.hypot(shift, shift / 2):.1f} px"
+            rest = f"moves by {math.hypot(shift, shift / 2):.1f} px" if shift else "is at rest"
+            what = f"{100 * share:.0f} % covered by what moves by 6 to 20 px, the rest {rest}"
             yield f"covered.{share:g}.{shift:g}", f"photographs, {what}", crossings(share, shift)
     for lens, focal in LENSES.items() if worlds() else ():
         view = f"panoramas, {math.degrees(2 * math.atan(SIZE[1] / 2 / focal)):.0f} deg wide"
