@@ -1,32 +1,74 @@
 r"""How the whole frame moves: translation, rotation and looming, from a field of velocities.
 
-The flow of a scene that shifts, turns and grows about the frame's centre is a similarity,
+A camera that turns and zooms, or moves before something flat, takes a point p of the picture, from the frame's centre,
+to :math:`A p + t` with :math:`A = s\, e^{-i \phi}`, but for perspective (positions as complex numbers, x right and y
+down, so that positive :math:`\phi` is counter-clockwise as seen). Written for the place midway between both frames,
+:math:`z = p + v / 2`, velocity is linear however large the motion is, and the other way round in reversed time,
 
-.. math:: v_x = t_x + \omega y + e x, \qquad v_y = t_y - \omega x + e y,
+.. math:: v = b + a z, \qquad A = \frac{2 + a}{2 - a},
 
-with positions (x right, y down) from the centre [pixels], the translation t of the centre, the rotation :math:`\omega`
-(positive = counter-clockwise as seen) and the rate of expansion e (positive = looming, as when approaching). It is
-fitted by least squares, each velocity weighted with the square of its confidence, and fitted again with less weight on
-what does not fit, so that a smaller thing with a motion of its own has no say.
+with b the velocity of what passes the centre: a point p is at :math:`A (p + b / 2) + b / 2` in the next frame. A camera
+that turns about an axis in the picture's plane adds :math:`\mathrm{Re}(\bar q z)\, z`, with :math:`q = b / f^2` at a
+focal length f [pixels]; a plane seen obliquely adds the same with another q. Left out, these terms would be taken for
+translation: a tenth of it at a field of view of 60 degrees, half of it at 100.
+
+What moves otherwise has no say, however much contrast it has. Hypotheses (that the camera rests; velocities of single
+places; the similarities of pairs of places) are held against many places, and each that has texture has a vote. The
+one with most votes, refined, is where a fit begins that weighs each velocity with its precision and leaves out,
+smoothly, what does not agree. The camera is taken to rest unless something else has clearly more votes: two lanes of
+traffic make a similarity, too.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 __all__ = ["UNKNOWN", "GlobalMotion", "global_motion"]
 
-N_SAMPLES = 1500
+N_SAMPLES = 1200
 """About as many pixels of a frame are looked at: velocities are those of windows, alike from one pixel to the next."""
 
-N_TURNS = 6
-"""Times that the fit is repeated."""
+TEXTURE = 0.15
+"""Confidence of half a vote: texture has a vote, and strong texture hardly more of it than weak."""
+
+NEAR = 0.25
+"""Difference from a motion at which a velocity has a quarter of a vote for it, at least [pixels per frame]."""
+
+ROUGH = 2.5
+"""The same, relative to the standard deviation of velocities from one place to the next."""
+
+LEAST_ERROR = 0.1
+"""No velocity is taken to be surer than that, where a frame's mean precision is told [pixels per frame]."""
+
+N_SINGLE, N_PAIRS = 16, 32
+"""Hypotheses: that the frame moves as a single place does; that it makes the similarity of two places."""
+
+LEAST_DISTANCE = 0.2
+"""Of the two places of a pair, relative to half the frame's diagonal."""
+
+EVERY = 3
+"""Hypotheses are held against every so many places."""
+
+REST = 1.1
+"""What has less votes than rest has, times this, is not believed."""
+
+WIDENINGS = (3.0, 1.0)
+"""What hypotheses agree with while they are refined, relative to what counts in the end."""
+
+N_TURNS = 4
+"""Times that the last fit is repeated."""
 
 TOLERANCE = 2.0
-"""Size of a residual, relative to the median one, at which a velocity has a quarter of its weight."""
+"""Size of a residual, relative to the root mean square of those that agree, at which a velocity has a quarter of its
+weight; a fixed point for normal residuals, of which it keeps 0.64."""
+
+ALIKE = 4.0
+"""Neighbouring samples that have one error, as their windows overlap: what is known of perspective otherwise, that q is
+no larger than b relative to half the frame's diagonal, has as much more weight."""
 
 ROUNDING = 1e-4
 """Residual that is nothing [pixels per frame]."""
@@ -37,20 +79,27 @@ LEAST_SUPPORT = 0.002
 LEAST_SPREAD = 0.05
 """Spread of what supports the answer, relative to half the frame's diagonal, below which only translation is told."""
 
+GENERATORS = (0.7548776662466927, 0.5698402909980532)
+"""Multiples of these, less their integer parts, cover a square evenly (Roberts 2018, the R2 sequence)."""
+
 
 class GlobalMotion(NamedTuple):
     """Motion of the frame as a whole; NaN where the frame does not tell.
 
+    A point p from the centre is at ``A (p + t / 2) + t / 2`` in the next frame, A the rotation times 1 + looming.
+
     Attributes
     ----------
     x, y : float
-        Translation of the frame's centre (right, down) [pixels per frame].
+        Translation (right, down) of the content that is at the frame's centre midway between both frames [pixels per
+        frame].
     rotation : float
         Positive = counter-clockwise as seen [deg per frame].
     looming : float
-        Rate of expansion, positive = approaching [1 per frame].
+        By how much of its size content grows, positive = approaching [1 per frame].
     support : float
-        Share of the frame that has texture and moves so: the mean of confidence squared times agreement, 0 to 1.
+        Share of the frame's texture, wherever that is, that moves so: within half a pixel, or 5 standard deviations of
+        the velocity's noise; 0 to 1. Where it is small the frame holds many motions, and this is only the commonest.
     """
 
     x: float
@@ -64,15 +113,19 @@ UNKNOWN = GlobalMotion(math.nan, math.nan, math.nan, math.nan, 0.0)
 """What a frame without texture tells."""
 
 
-def global_motion(velocity: np.ndarray, confidence: np.ndarray) -> GlobalMotion:
-    """Fit the motion of the whole frame.
+def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None = None) -> GlobalMotion:
+    """Fit the motion of the whole frame: what most of its texture agrees with.
 
     Parameters
     ----------
     velocity : ndarray, shape (2, height, width)
-        (x right, y down) [pixels per frame]: :attr:`flymotion.field.Field.velocity`.
+        (x right, y down) [pixels per frame], of what is at each pixel in the frame before:
+        :attr:`flymotion.field.Field.velocity`.
     confidence : ndarray, shape (height, width)
         0 to 1: :attr:`flymotion.field.Field.confidence`.
+    error : ndarray, shape (height, width), optional
+        Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit places weigh
+        as the square of their confidence, and those of more than common error as its inverse square, too.
 
     Returns
     -------
@@ -85,48 +138,157 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray) -> GlobalMotion:
     >>> round(motion.x, 3), round(motion.y, 3), round(motion.rotation, 3), round(motion.looming, 3)
     (1.0, 0.0, 0.573, 0.0)
     """
-    z, v, weights = _samples(velocity, confidence)
-    n = len(weights)
-    seen = weights > 0
-    z, v, weights = z[seen], v[seen], weights[seen]
-    if weights.sum() < LEAST_SUPPORT * n:
+    seen = _seen(velocity, confidence, error)
+    if seen.texture < LEAST_SUPPORT:
         return UNKNOWN
-    firm = weights >= weights.mean()
-    turn, shift = 0j, complex(_median(v.real[firm]), _median(v.imag[firm]))
+    model, agreeing = _fitted(seen, _best_start(seen))
+    near = _squares(seen, model)[0] < 4 * seen.near**2
+    support = float(seen.votes[near].sum() / seen.votes.sum())
+    if support * seen.texture < LEAST_SUPPORT:
+        return UNKNOWN
+    total, z = agreeing.sum(), seen.z
+    spread = (agreeing @ (z.real**2 + z.imag**2)) / total - abs(agreeing @ z / total) ** 2
+    if spread < LEAST_SPREAD**2:
+        x, y = (seen.v @ agreeing / total).tolist()
+        return GlobalMotion(x, y, math.nan, math.nan, support)
+    x, y, grow, turn = model[0, :4].tolist()
+    a = complex(grow, turn) / (math.hypot(*confidence.shape) / 2)
+    to = (2 + a) / (2 - a)
+    return GlobalMotion(x, y, -math.degrees(math.atan2(to.imag, to.real)), abs(to) - 1, support)
+
+
+class _Seen(NamedTuple):
+    """What a field says at n places."""
+
+    z: np.ndarray
+    """Midway between both frames, from the centre, x + iy, shape (n,) [half the frame's diagonal]."""
+    design: np.ndarray
+    """Velocities there of unit motions, of the six numbers b, a and q, shape (6, 2, n)."""
+    v: np.ndarray
+    """Velocity, shape (2, n)."""
+    votes: np.ndarray
+    """What each counts when motions are chosen from, 0 to 1, shape (n,)."""
+    weights: np.ndarray
+    """And in the fit: relative precision."""
+    texture: float
+    """How much of the frame there is: its mean square confidence."""
+    near: float
+    """Difference from a motion at which a velocity has a quarter of a vote for it [pixels per frame]."""
+
+    def some(self) -> _Seen:
+        """Return one of every few."""
+        few = np.s_[..., EVERY // 2 :: EVERY]
+        parts = {name: getattr(self, name)[few] for name in ("z", "design", "v", "votes", "weights")}
+        return self._replace(**parts)
+
+
+def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None) -> _Seen:
+    at, pixels = _pixels(confidence.shape)
+    v, squares = velocity[:, *at].astype(float), confidence[at].astype(float) ** 2
+    votes = squares / (squares + TEXTURE**2)
+    near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
+    v, votes, weights = v.reshape(2, -1), votes.ravel(), squares.ravel()
+    texture = float(weights.mean())
+    if error is not None:
+        sigma = error[at].astype(float).ravel()
+        known = np.isfinite(sigma)
+        variance = np.where(known, sigma, 0.0) ** 2
+        texture, votes = float((weights * known).mean()), votes * known
+        precision = votes @ (1 / (LEAST_ERROR**2 + variance)) / max(votes.sum(), 1e-300)
+        weights = weights * known / (1 + precision * variance)
+    x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
+    one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
+    design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
+    return _Seen(x + 1j * y, design, v, votes, weights, texture, near)
+
+
+@lru_cache(maxsize=8)
+def _pixels(shape: tuple[int, int]) -> tuple[Any, np.ndarray]:
+    """Return which pixels of a frame are looked at, as an index, and where from the centre they are, shape (2, n)."""
+    step = max(1, round(math.sqrt(math.prod(shape) / N_SAMPLES)))
+    rows, columns = (np.arange(step // 2, side, step) - (side - 1) / 2 for side in shape)
+    return (np.s_[step // 2 :: step],) * 2, np.stack(np.meshgrid(columns, rows)).reshape(2, -1)
+
+
+def _roughness(v: np.ndarray, votes: np.ndarray) -> float:
+    """Return the noise of velocities, a standard deviation, from second differences, which no similarity has."""
+    firm = votes >= votes.mean()
+    of = firm[:, :-2] & firm[:, 1:-1] & firm[:, 2:]
+    differences = (v[..., :-2] - 2 * v[..., 1:-1] + v[..., 2:])[:, of]
+    n = differences.shape[1]
+    if n < 20:
+        return 0.0
+    squares = (differences**2).sum(axis=0)
+    return math.sqrt(
+        np.partition(squares, n // 2)[n // 2] / (6 * 2 * math.log(2))
+    )  # the median of two squares is 2 ln 2
+
+
+def _best_start(seen: _Seen) -> np.ndarray:
+    """Return the motion, shape (1, 6), that has most votes, or rest unless that has clearly more."""
+    seen = seen.some()
+    models = _hypotheses(seen.z, seen.v, seen.votes)
+    scores = _agreement(_squares(seen, models) / seen.near**2) @ seen.votes
+    at_rest = scores[0]
+    kinds = np.split(np.arange(len(models)), (1, 1 + N_SINGLE))
+    models = models[np.concatenate([kind[np.argsort(-scores[kind])[:2]] for kind in kinds])]
+    for wider in WIDENINGS:
+        weights = seen.votes * _agreement(_squares(seen, models) / (wider * seen.near) ** 2)
+        models = _solved(seen, weights, models, seen.near**2)
+    scores = _agreement(_squares(seen, models) / seen.near**2) @ seen.votes
+    best = 0 if REST * at_rest >= scores.max() else int(np.argmax(scores))
+    return models[best : best + 1]
+
+
+def _hypotheses(z: np.ndarray, v: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """Return motions, shape (n, 6): rest, those of single places and those of pairs, drawn evenly by their votes."""
+    shares = np.arange(1, max(N_SINGLE, N_PAIRS) + 1) * np.array(GENERATORS)[:, None] % 1
+    upto = np.cumsum(votes)
+    i, j = np.minimum(np.searchsorted(upto, shares * upto[-1], side="right"), len(votes) - 1)
+    models = np.zeros((1 + N_SINGLE + N_PAIRS, 6))
+    models[1 : 1 + N_SINGLE, :2] = v[:, i[:N_SINGLE]].T
+    i, j = i[:N_PAIRS], j[:N_PAIRS]
+    w, apart = v[0] + 1j * v[1], z[i] - z[j]
+    far = np.abs(apart) > LEAST_DISTANCE
+    a = np.where(far, w[i] - w[j], 0) / np.where(far, apart, 1)
+    b = w[i] - a * z[i]
+    models[1 + N_SINGLE :, :4] = np.stack([b.real, b.imag, a.real, a.imag], axis=1)
+    return models
+
+
+def _fitted(seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the motion of least squares of what agrees with it, shape (1, 6), and the weights, shape (n,)."""
+    squares, scale = _squares(seen, model), seen.near**2
     for _ in range(N_TURNS):
-        residuals = np.abs(v - shift - turn * z)
-        scale = TOLERANCE * _median(residuals[firm]) + ROUNDING
-        agreeing = weights / (1 + (residuals / scale) ** 2) ** 2
-        turn, shift, spread = _fit(z, v, agreeing)
-    if agreeing.sum() < LEAST_SUPPORT * n:
-        return UNKNOWN
-    if spread < LEAST_SPREAD * math.hypot(*confidence.shape) / 2:
-        turn = complex(math.nan, math.nan)
-        shift = agreeing @ v / agreeing.sum()
-    rotation = -math.degrees(turn.imag)
-    return GlobalMotion(*map(float, (shift.real, shift.imag, rotation, turn.real, agreeing.sum() / n)))
+        weights = seen.weights * _agreement(squares / scale)
+        variance = float((weights * squares).sum() / weights.sum()) + ROUNDING**2
+        scale = TOLERANCE**2 * variance
+        model = _solved(seen, weights, model, variance)
+        squares = _squares(seen, model)
+    return model, weights[0]
 
 
-def _samples(velocity: np.ndarray, confidence: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return places and velocities of some pixels, as complex numbers x + iy, and their weights."""
-    height, width = confidence.shape
-    step = max(1, round(math.sqrt(confidence.size / N_SAMPLES)))
-    at = np.s_[step // 2 :: step, step // 2 :: step]
-    rows, columns = (np.arange(step // 2, side, step) - (side - 1) / 2 for side in (height, width))
-    v = velocity[0][at] + 1j * velocity[1][at].astype(float)
-    return (columns + 1j * rows[:, None]).ravel(), v.ravel(), confidence[at].astype(float).ravel() ** 2
+def _squares(seen: _Seen, models: np.ndarray) -> np.ndarray:
+    """Return squared differences from k motions, shape (k, n) [pixels per frame, squared]."""
+    differences = np.tensordot(models, seen.design, axes=1)
+    differences -= seen.v
+    differences *= differences
+    return differences[:, 0] + differences[:, 1]
 
 
-def _median(values: np.ndarray) -> float:
-    middle = len(values) // 2
-    return float(np.partition(values, middle)[middle])
+def _agreement(squares: np.ndarray) -> np.ndarray:
+    """Return weights of squared differences, in units of that with a quarter: Geman and McClure's."""
+    more = squares + 1
+    more *= more
+    return 1 / more
 
 
-def _fit(z: np.ndarray, v: np.ndarray, weights: np.ndarray) -> tuple[complex, complex, float]:
-    """Return a and b of the least squares of ``v - a z - b``, and the spread of the places."""
-    total = weights.sum()
-    z_mean, v_mean = weights @ z / total, weights @ v / total
-    away = z - z_mean
-    power = weights @ (away.real**2 + away.imag**2)
-    turn = weights @ (away.conj() * (v - v_mean)) / max(power, 1e-300)
-    return turn, v_mean - turn * z_mean, math.sqrt(power / total)
+def _solved(seen: _Seen, weights: np.ndarray, models: np.ndarray, variance: float) -> np.ndarray:
+    """Return k motions, of weighted least squares with a ridge: q is about as large as b is, or less."""
+    design, v = seen.design.reshape(6, -1), seen.v.ravel()
+    weighted = np.concatenate([weights, weights], axis=1)[:, None] * design
+    normal = weighted @ design.T
+    diagonal = np.einsum("kii->ki", normal)
+    diagonal += 1e-9 * weights.sum(axis=1, keepdims=True)
+    diagonal[:, 4:] += ALIKE * variance / ((models[:, :2] ** 2).sum(axis=1, keepdims=True) + ROUNDING**2)
+    return np.linalg.solve(normal, (weighted @ v)[..., None])[..., 0]
