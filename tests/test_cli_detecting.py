@@ -90,6 +90,7 @@ def test_detect_reads_the_part_that_is_asked_for(run, video, tmp_path):
     assert abs(np.nanmean(trace.translation[:, 0]) + 2) < 0.2
 
 
+@pytest.mark.filterwarnings("default")  # few frames teach little
 def test_detect_takes_a_model(run, video, china, tmp_path):
     movie = np.stack([china[100 + t % 2 :, 100:][:60, :80] for t in range(40)])
     model = saving.save(MotionLearner(4, patch=5, warm_up=2000).fit(movie), tmp_path / "model.npz")
