@@ -96,7 +96,28 @@ def test_detect_takes_a_model(run, video, china, tmp_path):
     model = saving.save(MotionLearner(4, patch=5, warm_up=2000).fit(movie), tmp_path / "model.npz")
     status, _, err = run("detect", video, "--model", model, "--out", tmp_path)
     assert status == 0, err
-    assert sum(name.startswith("response") for name in columns_of(tmp_path / "global-motion.csv")) == 4
+    assert columns_of(tmp_path / "global-motion.csv")[-4:] == [f"response{k}" for k in range(1, 5)]
+    assert columns_of(tmp_path / "detectors.csv") == ["response", "direction_deg"]
+
+
+def test_detect_bridges_gaps_and_says_where_it_could(run, write_video, china, tmp_path):
+    path = write_video("gaps.mp4", [china[100:196, 100 + t : 228 + t] for t in range(30)], drop=[7, 14, 15])
+    status, out, err = run("detect", path, "--out", tmp_path)
+    assert status == 0 and "frames are missing in 2 places" in out and "27, 3 clip(s), 24 pairs" in out, err
+    status, out, err = run("detect", path, "--out", tmp_path, "--gaps", "bridge")
+    assert status == 0 and "27, 1 clip(s), 26 pairs measured, 2 over missing frames" in out, err
+    assert "missing in" not in out
+
+
+def test_several_overlays_are_made_in_one_run(run, video, tmp_path):
+    many = ("--overlay", "arrows,wheel", "--overlay", "directions", "--overlay", "wheel")
+    status, out, err = run("detect", video, "--out", tmp_path, *many, "--stop", 4)
+    assert status == 0, err
+    names = [f"overlay-{mode}.mp4" for mode in ("arrows", "wheel", "directions")]
+    assert out.splitlines()[-3:] == [str(tmp_path / name) for name in names]
+    assert {*names} <= {*os.listdir(tmp_path)}
+    status, _, err = run("detect", video, "--out", tmp_path, "--overlay", "arrows,rings")
+    assert status == 2 and "'rings' is not one of arrows, wheel, directions, none" in err
 
 
 @pytest.fixture

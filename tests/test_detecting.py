@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice, pairwise
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +21,19 @@ from skimage.registration import phase_cross_correlation
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner, learn
-from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, fields, mean_responses, read_trace
+from flymotion.detecting import (
+    SINKS,
+    MotionTable,
+    NpzFields,
+    Trace,
+    detect,
+    fields,
+    mean_responses,
+    read_trace,
+    write_directions,
+)
 from flymotion.detecting.fields import MOST_BYTES
+from flymotion.detecting.hints import hints
 from flymotion.detecting.overlay import OverlayVideo
 from flymotion.detecting.trace import draw_trace
 from flymotion.field.frame_motion import global_motion
@@ -122,6 +134,21 @@ def test_a_cut_is_never_a_pair(write_video, make_moving, tmp_path):
     assert [rows[k]["time_s"] for k in (5, 6)] == ["0.200000", "0.320000"]
     x = read_trace(tmp_path / "t.csv").translation[:, 0]
     assert_allclose(x[[*range(1, 6), *range(7, 12)]], [1] * 5 + [-1] * 5, atol=0.2)
+
+
+def test_motion_over_a_gap_is_that_of_one_step(write_video, make_moving, tmp_path):
+    stamps, frames = [*range(5), *range(6, 9), *range(10, 16)], make_moving(16)
+    path = write_video("gap.mp4", [frames[k] for k in stamps], stamps=stamps)
+    found = detect(path, gaps="bridge", scale=2)
+    steps = {step.number: step for step in found}
+    assert [step.number for step in steps.values() if step.cut] == [0]
+    assert [steps[k].steps for k in (1, 5, 8)] == [1, 2, 2]
+    assert_allclose([steps[k].motion.x for k in range(1, 14)], 1, atol=0.2)
+    means = [np.average(steps[k].field.velocity[0], weights=steps[k].field.confidence) for k in (1, 5, 8)]
+    assert_allclose(means, 1, atol=0.2)
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        [table.write(step) for step in steps.values()]
+    assert read_trace(tmp_path / "t.csv").steps[[1, 5, 8]].tolist() == [1, 2, 2]
 
 
 def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
@@ -251,7 +278,7 @@ def test_the_table_holds_what_was_detected(make_moving, tmp_path):
             table.write(step)
             steps.append(step)
     header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert header[-4:] == ["response1_0deg", "response2_90deg", "response3_180deg", "response4_270deg"]
+    assert header[-5:] == ["steps", "response1", "response2", "response3", "response4"]
     trace = read_trace(tmp_path / "t.csv")
     assert_allclose(trace.time, np.arange(8) / 25)
     assert trace.frame.tolist() == list(range(8)) and trace.cut.tolist() == [True] + [False] * 7
@@ -294,7 +321,7 @@ def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, le
 
 def test_the_trace_is_drawn_as_it_is():
     n = np.arange(6.0)
-    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)))
+    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)), n)
     translation, rotation, looming = draw_trace(trace).axes
     lines = {line.get_label(): line for line in translation.lines}
     assert_array_equal(lines["x (right +)"].get_ydata(), n)
@@ -316,6 +343,71 @@ def test_another_table_is_not_a_trace(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="has columns a, b; expected time_s"):
         read_trace(tmp_path / "t.csv")
+
+
+def test_a_table_of_0_1_is_read(tmp_path):
+    names = "time_s,frame,cut,translation_x_px,translation_y_px,rotation_deg,looming,support,response1_358deg"
+    (tmp_path / "t.csv").write_text(f"{names},response2_91deg\n0,0,1,,,,,,,\n0.04,1,0,1,2,3,4,.5,6,7\n")
+    trace = read_trace(tmp_path / "t.csv")
+    assert trace.translation[1].tolist() == [1, 2] and trace.responses[1].tolist() == [6, 7]
+    assert trace.steps.tolist() == [1, 1] and trace.cut.tolist() == [True, False]
+
+
+def test_directions_have_a_table_of_their_own(make_moving, learner, tmp_path):
+    found = detect(np.stack(make_moving(3)), model=learner)
+    write_directions(tmp_path / "d.csv", found)
+    rows = table_of(tmp_path / "d.csv")
+    assert [row["response"] for row in rows] == [f"response{k}" for k in range(1, 5)]
+    assert_allclose([float(row["direction_deg"]) for row in rows], learner.directions_, atol=0.06)
+
+
+# -- hints -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hints_of(make_moving):
+    """What is suggested where each frame is moved by so much [pixels of the source]."""
+
+    def tell(x, *, time=None, cut=None, rate=25.0, scale=1):
+        n = len(x)
+        time = np.arange(n) / rate if time is None else np.asarray(time)
+        cut = np.arange(n) == 0 if cut is None else np.asarray(cut)
+        zeros, movie = np.zeros(n), SimpleNamespace(rate=rate)
+        trace = Trace(
+            time,
+            np.arange(n),
+            cut,
+            np.stack([np.asarray(x, float), zeros], 1),
+            zeros,
+            zeros,
+            zeros,
+            zeros[:, None],
+            zeros,
+        )
+        return hints(trace, SimpleNamespace(movie=movie, scale=scale, shape=(64, 96)))
+
+    return tell
+
+
+def test_a_stride_is_suggested_where_motion_is_slow_and_adds_up(hints_of):
+    assert "0.04 px/frame: --stride 8" in hints_of([np.nan, *[0.04] * 60])[0]
+    assert "0.08 px/frame: --stride 8" in hints_of([np.nan, *[0.08] * 60], scale=2)[0]
+    assert hints_of([np.nan, *[0.03, -0.03] * 30]) == []
+    assert hints_of([np.nan, *[0.2] * 60]) == hints_of([np.nan] * 3) == hints_of([0.0] * 60) == []
+
+
+def test_a_reduction_is_suggested_where_motion_is_large(hints_of):
+    assert "a larger --scale may help" in hints_of([np.nan, *[9.0] * 9])[0]
+    assert hints_of([np.nan, *[9.0] * 9], scale=2) == []
+
+
+def test_bridging_is_suggested_where_frames_are_missing(hints_of):
+    time = np.array([0, 1, 2, 4, 5, 6, 8, 9, 40]) / 25
+    cut = np.isin(np.arange(9), [0, 3, 6, 8])
+    assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut) == [
+        "frames are missing in 2 places, and no pair is measured there: --gaps bridge measures over them"
+    ]
+    assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut, rate=None) == []
 
 
 def opened(kind, path):

@@ -24,6 +24,7 @@ from flymotion.detecting.overlay import MODES, Overlay, OverlayVideo
 from flymotion.detecting.overlay.colours import Levels
 from flymotion.video import VideoError, open_movie, read_movie
 from flymotion.video.containers import _timed
+from flymotion.video.reader import Shot
 from flymotion.video.stamps import Clock, Pace
 
 av = pytest.importorskip("av")
@@ -246,8 +247,8 @@ def clock_of(stamps, *, rate=25, tick=Fraction(1, 25)):
     clock = Clock(container, stream, Pace(rate, float(1 / (rate * tick)), True, False), live=False)
     times, cuts, cut = [], [], False
     for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock, False):
-        cut = cut or item is None
-        for shot in [] if item is None else [item]:
+        cut = cut or item == 0
+        for shot in filter(lambda item: isinstance(item, Shot), [item]):
             times.append(round(25 * shot.time, 3))
             cuts += [len(times) - 1] * cut
             cut = False

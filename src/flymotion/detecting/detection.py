@@ -66,6 +66,9 @@ class Detection(NamedTuple):
         squared].
     noise : float
         Standard deviation of the noise of what the detectors look at [grey levels]; 0 where unknown.
+    steps : float
+        How far from the frame before, in steps from a frame taken to the next: more than 1 where a gap is bridged.
+        Velocity and motion are those of one step.
     """
 
     number: int
@@ -76,6 +79,7 @@ class Detection(NamedTuple):
     motion: GlobalMotion
     responses: np.ndarray
     noise: float = 0.0
+    steps: float = 1.0
 
     def __repr__(self) -> str:
         return in_brief(self)
@@ -123,6 +127,11 @@ class Detecting:
         return np.where(np.isfinite(told), told, self.field.angles)
 
     @property
+    def n_directions(self) -> int:
+        """Number of detectors at a pixel."""
+        return 4 if self.field.detectors is None else len(self.field.detectors)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the fields."""
         return _reduced(self.movie.shape, self.view_scale)
@@ -130,8 +139,7 @@ class Detecting:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of what is computed at every pixel, by its name."""
-        k = 4 if self.field.detectors is None else len(self.field.detectors)
-        leading: dict[str, tuple[int, ...]] = {"directions": (k,), "velocity": (2,)}
+        leading: dict[str, tuple[int, ...]] = {"directions": (self.n_directions,), "velocity": (2,)}
         return {name: leading.get(name, ()) + self.shape for name in self.field.outputs}
 
     def __iter__(self) -> Iterator[Detection]:
@@ -148,21 +156,23 @@ class Detecting:
                 if field is None:
                     yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, responses)
                 else:
-                    motion = self._in_source(field)
-                    yield Detection(number, frame.time, False, frame.image, field, motion, responses, stream.noise)
+                    motion = self._in_source(field, frame.steps)
+                    yield Detection(
+                        number, frame.time, False, frame.image, field, motion, responses, stream.noise, frame.steps
+                    )
 
     def _seen(self, frame: Frame) -> np.ndarray:
         """Return a frame as a model saw those that it learned from."""
         return frame.image if self.view_scale is None else view(frame.image[None], self.view_scale)[0]
 
-    def _in_source(self, field: Field) -> GlobalMotion:
-        """Return the motion of the whole frame, and make it and the field's velocity pixels of the source."""
+    def _in_source(self, field: Field, steps: float) -> GlobalMotion:
+        """Return the motion of the whole frame, and make it and the field's velocity pixels of the source, a step."""
         assert field.velocity is not None and field.confidence is not None
-        motion = global_motion(field.velocity, field.confidence)
-        if self.scale == 1:
-            return motion
-        np.multiply(field.velocity, self.scale, out=field.velocity)
-        return motion._replace(x=self.scale * motion.x, y=self.scale * motion.y)
+        x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence)
+        gain = self.scale / steps
+        if gain != 1:
+            np.multiply(field.velocity, gain, out=field.velocity)
+        return GlobalMotion(gain * x, gain * y, rotation / steps, looming / steps, *rest)
 
 
 def detect(

@@ -163,7 +163,7 @@ def _read_images(
         prefix = f"{name}: " if name else ""
         number += n_missing
         if n_missing and number > start:
-            yield None
+            yield n_missing
         try:
             with Image.open(file) as image:
                 check_planes(image)

@@ -103,20 +103,20 @@ class Clock:
             return number / self.pace.rate if self.pace.rate else math.nan
         return float((stamp - self.origin) * self._base)
 
-    def take(self, pts: int | None, wary: bool) -> tuple[int | None, bool, bool]:
+    def take(self, pts: int | None, wary: bool) -> tuple[int | None, int | None, bool]:
         """Take the stamp of the next frame.
 
         Returns
         -------
         stamp : int or None
             As shown [ticks].
-        gap : bool
-            Whether frames are missing before it.
+        missing : int or None
+            How many frames are missing before it, 0 where stamps begin anew; None where it follows the last one.
         perhaps : bool
-            Whether they are unless the next step is like this one: ``repeats``.
+            Whether they are only unless the next step is like this one: ``repeats``.
         """
         if pts is None:
-            return None, False, False
+            return None, None, False
         self.origin = pts if self.origin is None else self.origin
         stamp = pts + self._shift
         step = 0 if self.last is None else stamp - self.last
@@ -126,12 +126,14 @@ class Clock:
             step = stamp - self.last
         before, self._step = self._step, step or self._step
         self.last = stamp
-        long = step > MISSING * self._usual(wary) > 0
+        usual = self._usual(wary)
+        long = step > MISSING * usual > 0
         if step > 0:
             self._recent.append(step)
         repeats = before > 0 and alike(step, before) if long and not (wary and not self.live) else False
-        sure = wary or self.live or not long
-        return stamp, began_anew or (long and not repeats and sure), long and not repeats and not sure
+        if began_anew or repeats or not long:
+            return stamp, 0 if began_anew else None, False
+        return stamp, round(step / usual) - 1, not (wary or self.live)
 
     def repeats(self, pts: int | None) -> bool:
         """Return whether the next stamp is a step like the last one on, a rate, or before it: nothing is missing."""
