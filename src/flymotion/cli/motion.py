@@ -75,7 +75,6 @@ def _overlays(context: click.Context, option: click.Parameter, values: tuple[str
 @out_option("flymotion-detected")
 @click.option(
     "--overlay",
-    "overlays",
     metavar=f"[{'|'.join(OVERLAYS)}|none][,...]",
     multiple=True,
     callback=_overlays,
@@ -84,7 +83,7 @@ def _overlays(context: click.Context, option: click.Parameter, values: tuple[str
 @click.option("--fields", type=click.Choice(["zarr", "npz"]), help="Write responses and velocity at every pixel.")
 @click.pass_obj
 def detect(
-    interrupts: Interrupts, source: str, out: Path, overlays: tuple[str, ...], fields: str | None, **reading: Any
+    interrupts: Interrupts, source: str, out: Path, overlay: tuple[str, ...], fields: str | None, **reading: Any
 ) -> None:
     """Detect motion in SOURCE: a video, an image stack, a folder of images, a camera (camera:0) or a URL.
 
@@ -97,13 +96,13 @@ def detect(
     from flymotion.detecting.hints import hints
 
     large = [f"fields.{fields}" + "/" * (fields == "zarr")] if fields else []
-    large += [f"overlay-{mode}.mp4" for mode in overlays]
+    large += [f"overlay-{mode}.mp4" for mode in overlay]
     names = [*TABLE, *([DETECTORS] if reading["model"] else []), *large]
     with one_line_errors(), plain_warnings(), results(out, names, sources=[source, reading["model"]]) as run:
         found = detecting.detect(source, dense=bool(large), **reading)
         if reading["model"]:
             detecting.write_directions(run.aside / DETECTORS, found)
-        seconds = _run(found, _sinks(found, run, overlays, fields), interrupts)
+        seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
             run.discard()
