@@ -60,7 +60,7 @@ def test_detect_writes_a_table_and_a_figure_and_says_so(run, video, tmp_path):
 def test_detect_writes_what_is_asked_for(run, video, tmp_path):
     status, out, err = run("detect", video, "--out", tmp_path, "--overlay", "wheel", "--fields", "npz", "--stop", 6)
     assert status == 0, err
-    assert open_movie(tmp_path / "overlay-wheel.mp4").shape == (96, 128)
+    assert open_movie(tmp_path / "overlay-wheel.mp4").shape == (130, 128)
     assert np.load(tmp_path / "fields.npz")["velocity"].shape == (5, 2, 96, 128)
     assert out.splitlines()[-2:] == [str(tmp_path / "fields.npz"), str(tmp_path / "overlay-wheel.mp4")]
 
