@@ -175,6 +175,15 @@ def test_options_of_the_movie_are_passed_on(make_moving):
     assert_allclose([step.motion.x for step in steps[1:]], 2, atol=0.3)
 
 
+def test_colours_of_an_array_become_luminance(make_moving):
+    frames = np.stack(make_moving(3))
+    weights = np.array([0.299, 0.587, 0.114], np.float32)
+    colours = np.clip(frames[..., None] * [0.5, 1.0, 0.2], 0, 255).astype(np.uint8)
+    of_colours, of_luminance = (pairs_of(detect(array))[-1] for array in (colours, colours @ weights))
+    assert_allclose(of_colours.motion, of_luminance.motion, atol=0.02)
+    assert_array_equal(of_colours.image, of_luminance.image)
+
+
 def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):
     flat = list(detect(np.full((3, *SIZE), 90, np.uint8)))
     assert np.isnan([step.motion.x for step in flat]).all() and [step.motion.support for step in flat] == [0, 0, 0]

@@ -187,7 +187,8 @@ def detect(
     Parameters
     ----------
     source : path, str or array-like
-        A video, a camera, a URL, images or an array: what :func:`flymotion.video.open_movie` takes.
+        A video, a camera, a URL, images or an array: what :func:`flymotion.video.open_movie` takes. Colours of arrays
+        are red, green and blue; of those that OpenCV read, take ``frames[..., ::-1]``.
     model : path or MotionLearner, optional
         Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
         as those that it learned from.
