@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner
-from flymotion.cli import terminal
+from flymotion.cli import motion, terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
 from flymotion.keeping import saving
@@ -98,6 +98,16 @@ def test_detect_takes_a_model(run, video, china, tmp_path):
     assert status == 0, err
     assert columns_of(tmp_path / "global-motion.csv")[-4:] == [f"response{k}" for k in range(1, 5)]
     assert columns_of(tmp_path / "detectors.csv") == ["response", "direction_deg"]
+
+
+def test_a_model_of_video_that_tells_directions_badly_is_said_to(monkeypatch):
+    told = SimpleNamespace(direction_accuracy_=0.32, scale_=2, n_components=4)
+    monkeypatch.setattr(motion, "complain", lambda text: said.append(text))
+    said = []
+    for accuracy, scale in ((0.32, 2), (0.9, 2), (0.32, None)):
+        told.direction_accuracy_, told.scale_ = accuracy, scale
+        motion._warn_of_doubt(told, "m.npz")
+    assert len(said) == 1 and "m.npz: its detectors tell directions right on 32% of single patches" in said[0]
 
 
 def test_detect_bridges_gaps_and_says_where_it_could(run, write_video, china, tmp_path):

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
-from flymotion.cli.ending import Interrupts, say
+from flymotion.cli.ending import Interrupts, complain, say
 from flymotion.writing import Results, results
 
 __all__ = ["detect", "watch"]
@@ -102,6 +102,7 @@ def detect(
         found = detecting.detect(source, dense=bool(large), **reading)
         if reading["model"]:
             detecting.write_directions(run.aside / DETECTORS, found)
+            _warn_of_doubt(found.learner, reading["model"])
         seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
@@ -119,6 +120,21 @@ def detect(
 
 TABLE = ("global-motion.csv", "global-motion.png")
 DETECTORS = "detectors.csv"
+
+
+POOR = 0.7
+"""Share of single patches whose direction a model has to tell right, to be used without a word."""
+
+
+def _warn_of_doubt(learner: Any, name: str) -> None:
+    """Say so where a model that learned from video tells directions badly; others say it themselves."""
+    accuracy = learner.direction_accuracy_
+    if learner.scale_ is not None and accuracy < POOR:
+        chance = 1 / learner.n_components
+        complain(
+            f"Warning: {name}: its detectors tell directions right on {accuracy:.0%} of single patches (chance "
+            f"{chance:.0%}); learn from more, or sharper, moving content"
+        )
 
 
 def _sinks(found: Any, run: Results, overlays: Iterable[str], fields: str | None) -> list[Any]:
