@@ -184,6 +184,12 @@ def test_gaps_are_bridged_if_asked_for(write_video, name):
     assert [(n, steps) for n, steps in found if steps != 1] == [(0, 0), (8, 2), (13, 3), (29, 0)]  # nine are too many
 
 
+def test_a_lower_rate_is_a_longer_step_if_gaps_are_bridged(write_video):
+    path = write_video("a.mkv", waves(20)[:14], stamps=[*range(10), 11, 13, 15, 17])
+    assert [steps for _, steps in steps_of(open_movie(path))] == [0, *[1] * 13]
+    assert [steps for _, steps in steps_of(open_movie(path, gaps="bridge"))] == [0, *[1] * 9, 2, 2, 2, 2]
+
+
 def test_a_stride_counts_frames_that_are_missing(write_video):
     movie = open_movie(write_video("a.mkv", waves(20), "ffv1", drop=[7, 12, 13]), gaps="bridge", stride=3)
     assert steps_of(movie) == [(0, 0), (3, 1), (6, 1), (9, 1), (14, 1.667), (17, 1)]

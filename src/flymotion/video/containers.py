@@ -155,7 +155,7 @@ def _timed(frames: Iterator[Any], clock: Clock, coded: bool) -> Iterator[Item]:
             held = []
         stamp, missing, perhaps = clock.take(frame.pts, wary > 0)
         wary -= 1
-        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame, coded))
+        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame, coded), steps=clock.steps)
         number += 1
         found: list[Item] = [shot] if missing is None else [missing, shot]
         if perhaps:

@@ -82,7 +82,7 @@ class Shot(NamedTuple):
     file : str
         Name of its file, where the movie has more than one.
     steps : float
-        Frame durations since the shot before.
+        Frame durations since the shot before, as time stamps or numbers tell: 2 if one is missing.
     """
 
     number: int

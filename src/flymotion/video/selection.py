@@ -51,9 +51,9 @@ class Selection:
         255 grey levels on average, as after good coding; elsewhere if they are equal.
     gaps : {"split", "bridge"}
         What to do where time stamps, or the numbers in the names of images, tell that frames are missing: split, a new
-        clip begins there; bridge, the frames before and after are a pair that is so many steps of time apart
-        (:attr:`Frame.steps`), unless more than 8 are missing. ``stride`` then counts those, too. Damage is never
-        bridged.
+        clip begins there; bridge, the frames before and after are a pair, unless more than 8 are missing; and
+        of all pairs it is known how many steps of time they are apart (:attr:`Frame.steps`), of those at a lower rate,
+        too. ``stride`` then counts frames that are missing. Damage is never bridged.
     edits : {"keep", "split"}
         What to do where a film is edited, or its lens was covered, so that the next frame shows something else: split,
         a new clip begins there. Two frames show something else if, coarsely seen (12 x 16 cells), they correlate by
@@ -111,9 +111,7 @@ class Selection:
         items = _between(items, self.first, self.end)
         if self.duplicates == "drop":
             items = _distinct(items, self)
-        if self.gaps == "bridge":
-            items = _bridged(items)
-        return _every(items, self.stride)
+        return _every(_bridged(items) if self.gaps == "bridge" else _alike(items), self.stride)
 
     def cropped(self, grey: Grey) -> Grey:
         """Choose pixels."""
@@ -189,14 +187,13 @@ def _between(items: Iterable[Item], start: Mark, stop: Mark | None) -> Iterator[
 
 
 def _bridged(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items; of gaps that are short and known only how far the next frame is."""
-    missing = 0
-    for item in items:
-        if isinstance(item, int) and 0 < item <= BRIDGED:
-            missing += item
-        else:
-            yield item._replace(steps=item.steps + missing) if isinstance(item, Shot) else item
-            missing = 0
+    """Leave out gaps that are short: the frame after one knows how far it is."""
+    return (item for item in items if not (isinstance(item, int) and 0 < item <= BRIDGED))
+
+
+def _alike(items: Iterable[Item]) -> Iterator[Item]:
+    """Take all frames of a clip as equally far apart."""
+    return (item._replace(steps=1.0) if isinstance(item, Shot) else item for item in items)
 
 
 def _every(items: Iterable[Item], stride: int) -> Iterator[Item]:

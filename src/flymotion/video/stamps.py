@@ -93,6 +93,7 @@ class Clock:
         self._base = stream.time_base
         self.origin = None if live else _origin(container, stream)
         self.last: int | None = None  # stamp of the last frame, as shown
+        self.steps = 1.0  # frame durations from the one before
         self._shift = 0  # from stamps as stored
         self._step = 0  # to the last frame from the one before
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -115,6 +116,7 @@ class Clock:
         perhaps : bool
             Whether they are only unless the next step is like this one: ``repeats``.
         """
+        self.steps = 1.0
         if pts is None:
             return None, None, False
         self.origin = pts if self.origin is None else self.origin
@@ -131,9 +133,11 @@ class Clock:
         if step > 0:
             self._recent.append(step)
         repeats = before > 0 and alike(step, before) if long and not (wary and not self.live) else False
-        if began_anew or repeats or not long:
+        if began_anew or not long:
             return stamp, 0 if began_anew else None, False
-        return stamp, round(step / usual) - 1, not (wary or self.live)
+        n = round(step / usual)
+        self.steps = float(n)
+        return stamp, None if repeats else n - 1, not (repeats or wary or self.live)
 
     def repeats(self, pts: int | None) -> bool:
         """Return whether the next stamp is a step like the last one on, a rate, or before it: nothing is missing."""
