@@ -92,7 +92,7 @@ def test_fields_are_those_of_the_frames_themselves(make_moving):
     for step, (before, after) in zip(pairs_of(found), pairwise(frames), strict=True):
         expected = found.field.between(before, after)
         assert_allclose(step.field.directions, expected.directions, rtol=1e-5, atol=1e-3)
-        assert_allclose(step.motion, global_motion(expected.velocity, expected.confidence), rtol=1e-5)
+        assert_allclose(step.motion, global_motion(*expected[2:4]), rtol=1e-5)
         assert_allclose(step.responses, expected.directions[:, 1:-1].mean(axis=(1, 2)), rtol=1e-4)
 
 
@@ -182,6 +182,11 @@ def test_colours_of_an_array_become_luminance(make_moving):
     of_colours, of_luminance = (pairs_of(detect(array))[-1] for array in (colours, colours @ weights))
     assert_allclose(of_colours.motion, of_luminance.motion, atol=0.02)
     assert_allclose(of_colours.image, of_luminance.image, rtol=1e-6)
+
+
+def test_a_speed_is_that_of_the_field(make_moving):
+    frames = np.stack(make_moving(3))
+    assert [detect(frames, speed=speed).field.speed for speed in ("fastest", "accurate")] == ["fastest", "accurate"]
 
 
 def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):
@@ -287,10 +292,13 @@ def test_the_table_holds_what_was_detected(make_moving, tmp_path):
             table.write(step)
             steps.append(step)
     header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert header[-5:] == ["steps", "response1", "response2", "response3", "response4"]
+    assert header[-6:] == ["error_px", "steps", "response1", "response2", "response3", "response4"]
     trace = read_trace(tmp_path / "t.csv")
     assert_allclose(trace.time, np.arange(8) / 25)
     assert trace.frame.tolist() == list(range(8)) and trace.cut.tolist() == [True] + [False] * 7
+    errors = [np.nanmedian(step.field.error[4::8, 4::8]) for step in steps[1:]]
+    assert np.isnan(trace.error[0]) and 0 < np.max(errors) < 0.5
+    assert_allclose(trace.error[1:], errors, rtol=1e-5)
     measured = np.column_stack([trace.translation, trace.rotation, trace.looming, trace.support])
     assert_allclose(measured[1:], [step.motion for step in steps[1:]], rtol=1e-5)
     assert np.isnan(measured[0]).all() and np.isnan(trace.responses[0]).all()
@@ -330,7 +338,7 @@ def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, le
 
 def test_the_trace_is_drawn_as_it_is():
     n = np.arange(6.0)
-    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)), n)
+    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)), n, n)
     translation, rotation, looming = draw_trace(trace).axes
     lines = {line.get_label(): line for line in translation.lines}
     assert_array_equal(lines["x (right +)"].get_ydata(), n)
@@ -359,7 +367,7 @@ def test_a_table_of_0_1_is_read(tmp_path):
     (tmp_path / "t.csv").write_text(f"{names},response2_91deg\n0,0,1,,,,,,,\n0.04,1,0,1,2,3,4,.5,6,7\n")
     trace = read_trace(tmp_path / "t.csv")
     assert trace.translation[1].tolist() == [1, 2] and trace.responses[1].tolist() == [6, 7]
-    assert trace.steps.tolist() == [1, 1] and trace.cut.tolist() == [True, False]
+    assert np.isnan(trace.error).all() and trace.steps.tolist() == [1, 1] and trace.cut.tolist() == [True, False]
 
 
 def test_directions_have_a_table_of_their_own(make_moving, learner, tmp_path):
@@ -391,6 +399,7 @@ def hints_of(make_moving):
             zeros,
             zeros,
             zeros[:, None],
+            zeros,
             zeros,
         )
         return hints(trace, SimpleNamespace(movie=movie, scale=scale, shape=(64, 96)))
@@ -431,7 +440,7 @@ def test_fields_are_written_as_they_are(make_moving, tmp_path, kind):
         for step in found:
             sink.write(step)
     written, steps = opened(kind, tmp_path / f"fields.{kind}"), pairs_of(found)
-    for name in ("directions", "velocity", "confidence"):
+    for name in ("directions", "velocity", "confidence", "error"):
         expected = np.stack([getattr(step.field, name) for step in steps])
         assert written[name][:].dtype == np.float32
         np.testing.assert_array_equal(written[name][:], expected)
@@ -461,7 +470,7 @@ def test_xarray_opens_fields_labelled_and_with_units(make_moving, tmp_path):
     opened = xr.open_zarr(tmp_path / "fields.zarr").load()
     assert opened.directions.dims == ("pair", "direction", "y", "x")
     assert opened.velocity.dims == ("pair", "component", "y", "x")
-    assert opened.confidence.dims == ("pair", "y", "x")
+    assert opened.confidence.dims == opened.error.dims == ("pair", "y", "x")
     assert_allclose(opened.y, 10.5 + 2 * np.arange(25))
     assert_allclose(opened.x, 4.5 + 2 * np.arange(40))
     assert opened.direction.values.tolist() == [0, 90, 180, 270]

@@ -38,6 +38,13 @@ def _reading(command: Callable) -> Callable:
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
         click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
         click.option(
+            "--speed",
+            type=click.Choice(["fastest", "fast", "accurate"]),
+            default="fast",
+            show_default=True,
+            help="How much work the velocity is worth.",
+        ),
+        click.option(
             "--gaps",
             type=click.Choice(["split", "bridge"]),
             default="split",

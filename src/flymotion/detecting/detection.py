@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Detecting", "Detection", "detect"]
 
-OUTPUTS = ("directions", "velocity", "confidence")
+OUTPUTS = ("directions", "velocity", "confidence", "error")
 """What is computed at every pixel; the first only if dense."""
 
 ROUNDING = 12**-0.5
@@ -57,8 +57,9 @@ class Detection(NamedTuple):
     image : ndarray, shape (height, width)
         The frame: 0 (black) to 255 of videos and 8-bit images, otherwise as stored.
     field : Field or None
-        ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity`` and ``confidence``
-        at every pixel that the detectors look at; velocity in pixels of the source. The arrays are the detection's own.
+        ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity``, ``confidence`` and
+        ``error`` at every pixel that the detectors look at; velocity and its error in pixels of the source. The arrays
+        are the detection's own.
     motion : GlobalMotion
         In pixels of the source.
     responses : ndarray, shape (n_directions,)
@@ -167,11 +168,12 @@ class Detecting:
 
     def _in_source(self, field: Field, steps: float) -> GlobalMotion:
         """Return the motion of the whole frame, and make it and the field's velocity pixels of the source, a step."""
-        assert field.velocity is not None and field.confidence is not None
+        assert field.velocity is not None and field.confidence is not None and field.error is not None
         x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence)
         gain = self.scale / steps
         if gain != 1:
             np.multiply(field.velocity, gain, out=field.velocity)
+            np.multiply(field.error, gain, out=field.error)
         return GlobalMotion(gain * x, gain * y, rotation / steps, looming / steps, *rest)
 
 
@@ -180,6 +182,7 @@ def detect(
     *,
     model: str | os.PathLike[str] | MotionLearner | None = None,
     dense: bool = True,
+    speed: str = "fast",
     **reading: Any,
 ) -> Detecting:
     """Detect motion at every pixel of every frame.
@@ -195,6 +198,8 @@ def detect(
     dense : bool
         Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
         less time.
+    speed : {"fastest", "fast", "accurate"}
+        How much work the velocity is worth, :class:`flymotion.field.MotionField`.
     **reading : Any
         Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``scale`` and
         others. No pair bridges an edit unless ``edits`` is ``"keep"``.
@@ -231,7 +236,7 @@ def detect(
     movie = open_movie(source, **{"edits": "split"} | reading)
     scale = (view_scale or 1) * reading.get("scale", 1)
     noise = max(ROUNDING * movie.step / scale, CODING * movie.coded)  # blocks are averaged with their like
-    field = MotionField(detectors, noise=noise, outputs=OUTPUTS)
+    field = MotionField(detectors, speed, noise=noise, outputs=OUTPUTS)
     height, width = _reduced(movie.shape, view_scale)
     if min(height, width) < (least := max(LEAST, reach(field))):
         raise VideoError(

@@ -8,6 +8,7 @@
 ``rotation_deg``                                    counter-clockwise as seen [deg per frame]
 ``looming``                                         rate of expansion [1 per frame]
 ``support``                                         share of the frame that tells so, 0 to 1
+``error_px``                                        of a pixel's velocity, median of those known [pixels per frame]
 ``steps``                                           from the frame before: more than 1 where a gap is bridged
 ``response1``, ``response2``, ...                   mean response of each detector, [grey levels squared]
 ==================================================  ==========================================================
@@ -43,8 +44,15 @@ COLUMNS = (
     "rotation_deg",
     "looming",
     "support",
+    "error_px",
     "steps",
 )
+
+NEW = {"error_px", "steps"}
+"""Columns that tables of 0.1 have not."""
+
+EVERY = 8
+"""The error is the median of that of every so many pixels each way."""
 
 
 class MotionTable:
@@ -89,7 +97,8 @@ class MotionTable:
     def write(self, detection: Detection) -> None:
         """Write one row."""
         x, y, rotation, looming, support, *_ = detection.motion
-        values = [x, y, rotation, looming, math.nan if detection.cut else support, detection.steps]
+        support = math.nan if detection.cut else support
+        values = [x, y, rotation, looming, support, _median_error(detection), detection.steps]
         time = "" if math.isnan(detection.time) else f"{detection.time:.6f}"
         cells = ("" if math.isnan(value) else f"{value:.6g}" for value in [*values, *detection.responses])
         with in_words(self.path):
@@ -102,6 +111,14 @@ def write_directions(path: str | os.PathLike[str], detecting: Detecting) -> None
         writer = csv.writer(file)
         writer.writerow(["response", "direction_deg"])
         writer.writerows(zip(_names(detecting.n_directions), np.round(detecting.angles % 360, 1), strict=True))
+
+
+def _median_error(detection: Detection) -> float:
+    if detection.field is None or detection.field.error is None:
+        return math.nan
+    errors = detection.field.error[EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
+    known = errors[np.isfinite(errors)]
+    return float(np.median(known)) if known.size else math.nan
 
 
 def _names(n: int) -> list[str]:
@@ -129,6 +146,8 @@ class Trace(NamedTuple):
         Share of the frame.
     responses : ndarray, shape (n_frames, n_directions)
         Mean response of each detector.
+    error : ndarray, shape (n_frames,)
+        Of a pixel's velocity: median over those where it is known [pixels per frame]; NaN in tables of 0.1.
     steps : ndarray, shape (n_frames,)
         From the frame before; more than 1 where a gap is bridged. 1 in tables of 0.1, which have none.
     """
@@ -141,6 +160,7 @@ class Trace(NamedTuple):
     looming: np.ndarray
     support: np.ndarray
     responses: np.ndarray
+    error: np.ndarray
     steps: np.ndarray
 
     def __repr__(self) -> str:
@@ -158,15 +178,15 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     with open(path, newline="", encoding="utf-8") as file:
         rows = csv.reader(file)
         names = next(rows, [])
-        if missing := set(COLUMNS) - {"steps"} - set(names):
+        if missing := set(COLUMNS) - NEW - set(names):
             expected = [name for name in COLUMNS if name in missing]
             raise ValueError(f"{path}: has columns {', '.join(names)}; expected {', '.join(expected)}, too")
         cells = (float(cell or "nan") for row in rows for cell in row)  # one by one: hours are millions
         table = np.fromiter(cells, dtype=float).reshape(-1, len(names))
     columns = dict(zip(names, table.T, strict=True))
+    error = columns.get("error_px", np.full(len(table), math.nan))
     steps = columns.get("steps", np.ones(len(table)))
     responses = table[:, [k for k, name in enumerate(names) if name.startswith("response")]]
-    time, frame, cut, x, y, rotation, looming, support = (columns[name] for name in COLUMNS if name != "steps")
-    return Trace(
-        time, frame.astype(int), cut == 1, np.stack([x, y], axis=1), rotation, looming, support, responses, steps
-    )
+    time, frame, cut, x, y, rotation, looming, support = (columns[name] for name in COLUMNS if name not in NEW)
+    translation = np.stack([x, y], axis=1)
+    return Trace(time, frame.astype(int), cut == 1, translation, rotation, looming, support, responses, error, steps)
