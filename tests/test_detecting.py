@@ -549,7 +549,7 @@ def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, mon
 
 
 def test_an_npz_file_of_too_much_is_refused_before_anything_is_read(tmp_path):
-    n = MOST_BYTES // (7 * 4 * 300 * 400) + 3
+    n = MOST_BYTES // (8 * 4 * 300 * 400) + 3
     found = detect(np.broadcast_to(np.uint8(0), (n, 300, 400)))
     with pytest.raises(ValueError, match=r"GiB.*choose zarr"):
         NpzFields(tmp_path / "fields.npz", found)
