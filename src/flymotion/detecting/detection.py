@@ -37,8 +37,8 @@ CODING = 1.5
 """What a codec may make of noise, or of nothing, in whole blocks: a standard deviation [of 255 grey levels].
 
 Of 16 covered lenses (H.264 at crf 18, 23 and 28, MPEG-4; noise of one level) it leaves none any confidence above 0.2;
-at 1.3 one has some on 0.5 % of the frame, at 0.9 four on up to 5 %. Of three real videos 0.42, 0.61 and 0.81 of the
-frame are confident, which were 0.46, 0.68 and 0.86 at 0.9.
+at 1.3 one has some on 0.5 % of the frame, at 0.9 four on up to 5 %. Of three real videos 0.40, 0.58 and 0.76 of the
+frame are confident, which were 0.43, 0.64 and 0.83 at 0.9.
 """
 
 LEAST = 16
