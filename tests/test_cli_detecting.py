@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner
-from flymotion.cli import terminal
+from flymotion.cli import motion, terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
 from flymotion.keeping import saving
@@ -60,7 +60,7 @@ def test_detect_writes_a_table_and_a_figure_and_says_so(run, video, tmp_path):
 def test_detect_writes_what_is_asked_for(run, video, tmp_path):
     status, out, err = run("detect", video, "--out", tmp_path, "--overlay", "wheel", "--fields", "npz", "--stop", 6)
     assert status == 0, err
-    assert open_movie(tmp_path / "overlay-wheel.mp4").shape == (96, 128)
+    assert open_movie(tmp_path / "overlay-wheel.mp4").shape == (130, 128)
     assert np.load(tmp_path / "fields.npz")["velocity"].shape == (5, 2, 96, 128)
     assert out.splitlines()[-2:] == [str(tmp_path / "fields.npz"), str(tmp_path / "overlay-wheel.mp4")]
 
@@ -90,12 +90,44 @@ def test_detect_reads_the_part_that_is_asked_for(run, video, tmp_path):
     assert abs(np.nanmean(trace.translation[:, 0]) + 2) < 0.2
 
 
+@pytest.mark.filterwarnings("default")  # few frames teach little
 def test_detect_takes_a_model(run, video, china, tmp_path):
     movie = np.stack([china[100 + t % 2 :, 100:][:60, :80] for t in range(40)])
     model = saving.save(MotionLearner(4, patch=5, warm_up=2000).fit(movie), tmp_path / "model.npz")
     status, _, err = run("detect", video, "--model", model, "--out", tmp_path)
     assert status == 0, err
-    assert sum(name.startswith("response") for name in columns_of(tmp_path / "global-motion.csv")) == 4
+    assert columns_of(tmp_path / "global-motion.csv")[-4:] == [f"response{k}" for k in range(1, 5)]
+    assert columns_of(tmp_path / "detectors.csv") == ["response", "direction_deg"]
+
+
+def test_a_model_of_video_that_tells_directions_badly_is_said_to(monkeypatch):
+    told = SimpleNamespace(direction_accuracy_=0.32, scale_=2, n_components=4)
+    monkeypatch.setattr(motion, "complain", lambda text: said.append(text))
+    said = []
+    for accuracy, scale in ((0.32, 2), (0.9, 2), (0.32, None)):
+        told.direction_accuracy_, told.scale_ = accuracy, scale
+        motion._warn_of_doubt(told, "m.npz")
+    assert len(said) == 1 and "m.npz: its detectors tell directions right on 32% of single patches" in said[0]
+
+
+def test_detect_bridges_gaps_and_says_where_it_could(run, write_video, china, tmp_path):
+    path = write_video("gaps.mp4", [china[100:196, 100 + t : 228 + t] for t in range(30)], drop=[7, 14, 15])
+    status, out, err = run("detect", path, "--out", tmp_path)
+    assert status == 0 and "frames are missing in 2 places" in out and "27, 3 clip(s), 24 pairs" in out, err
+    status, out, err = run("detect", path, "--out", tmp_path, "--gaps", "bridge")
+    assert status == 0 and "27, 1 clip(s), 26 pairs measured, 2 over missing frames" in out, err
+    assert "missing in" not in out
+
+
+def test_several_overlays_are_made_in_one_run(run, video, tmp_path):
+    many = ("--overlay", "arrows,wheel", "--overlay", "directions", "--overlay", "wheel")
+    status, out, err = run("detect", video, "--out", tmp_path, *many, "--stop", 4)
+    assert status == 0, err
+    names = [f"overlay-{mode}.mp4" for mode in ("arrows", "wheel", "directions")]
+    assert out.splitlines()[-3:] == [str(tmp_path / name) for name in names]
+    assert {*names} <= {*os.listdir(tmp_path)}
+    status, _, err = run("detect", video, "--out", tmp_path, "--overlay", "arrows,rings")
+    assert status == 2 and "'rings' is not one of arrows, wheel, directions, none" in err
 
 
 @pytest.fixture

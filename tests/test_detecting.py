@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice, pairwise
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,11 +21,21 @@ from skimage.registration import phase_cross_correlation
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner, learn
-from flymotion.detecting import SINKS, MotionTable, NpzFields, Trace, detect, detection, fields, read_trace
+from flymotion.detecting import (
+    SINKS,
+    MotionTable,
+    NpzFields,
+    Trace,
+    detect,
+    fields,
+    mean_responses,
+    read_trace,
+    write_directions,
+)
 from flymotion.detecting.fields import MOST_BYTES
+from flymotion.detecting.hints import hints
 from flymotion.detecting.overlay import OverlayVideo
 from flymotion.detecting.trace import draw_trace
-from flymotion.field import Field
 from flymotion.field.frame_motion import global_motion
 from flymotion.keeping import saving
 from flymotion.learner import probing
@@ -78,21 +89,33 @@ def test_content_is_seen_to_move_as_it_does(make_moving, way):
 def test_fields_are_those_of_the_frames_themselves(make_moving):
     frames = np.stack(make_moving())
     found = detect(frames)
-    for step, (before, after) in zip(list_of_copies(found), pairwise(frames), strict=True):
+    for step, (before, after) in zip(pairs_of(found), pairwise(frames), strict=True):
         expected = found.field.between(before, after)
         assert_allclose(step.field.directions, expected.directions, rtol=1e-5, atol=1e-3)
-        assert_allclose(step.motion, global_motion(expected.velocity, expected.confidence), rtol=1e-5)
+        assert_allclose(step.motion, global_motion(*expected[2:4]), rtol=1e-5)
         assert_allclose(step.responses, expected.directions[:, 1:-1].mean(axis=(1, 2)), rtol=1e-4)
 
 
-def list_of_copies(found):
-    """All pairs, each with arrays of its own."""
-    pairs = filter(attrgetter("field"), found)
-    return [step._replace(field=Field(*map(copied, step.field))) for step in pairs]
+def pairs_of(found):
+    """All detections but those that begin a clip."""
+    return [*filter(attrgetter("field"), found)]
 
 
-def copied(part):
-    return None if part is None else part.copy()
+def test_a_detection_keeps_its_field(make_moving):
+    held, copies = [], []
+    for step in filter(attrgetter("field"), detect(np.stack(make_moving()))):
+        held.append(step.field)
+        copies.append([*map(np.copy, filter(lambda part: part is not None, step.field))])
+    for field, copy in zip(held, copies, strict=True):
+        for part, expected in zip(filter(lambda part: part is not None, field), copy, strict=True):
+            assert_array_equal(part, expected)
+
+
+def test_arrays_that_nobody_holds_are_written_to_again(make_moving):
+    steps = filter(attrgetter("field"), detect(np.stack(make_moving(20))))
+    held = next(steps).field.velocity[0, 3:5]
+    places = [step.field.velocity.ctypes.data for step in steps]
+    assert held.base.ctypes.data not in places and len({*places}) <= 3
 
 
 @pytest.mark.case("B04")
@@ -113,6 +136,21 @@ def test_a_cut_is_never_a_pair(write_video, make_moving, tmp_path):
     assert_allclose(x[[*range(1, 6), *range(7, 12)]], [1] * 5 + [-1] * 5, atol=0.2)
 
 
+def test_motion_over_a_gap_is_that_of_one_step(write_video, make_moving, tmp_path):
+    stamps, frames = [*range(5), *range(6, 9), *range(10, 16)], make_moving(16)
+    path = write_video("gap.mp4", [frames[k] for k in stamps], stamps=stamps)
+    found = detect(path, gaps="bridge", scale=2)
+    steps = {step.number: step for step in found}
+    assert [step.number for step in steps.values() if step.cut] == [0]
+    assert [steps[k].steps for k in (1, 5, 8)] == [1, 2, 2]
+    assert_allclose([steps[k].motion.x for k in range(1, 14)], 1, atol=0.2)
+    means = [np.average(steps[k].field.velocity[0], weights=steps[k].field.confidence) for k in (1, 5, 8)]
+    assert_allclose(means, 1, atol=0.2)
+    with MotionTable(tmp_path / "t.csv", found) as table:
+        [table.write(step) for step in steps.values()]
+    assert read_trace(tmp_path / "t.csv").steps[[1, 5, 8]].tolist() == [1, 2, 2]
+
+
 def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
     stamps = [0, 1, 4, 5, 9, 10, 14, 15]
     steps = list(detect(write_video("vary.mp4", make_moving(), stamps=stamps)))
@@ -122,7 +160,7 @@ def test_frame_rates_that_vary_keep_their_times(write_video, make_moving):
 
 def test_velocities_are_in_pixels_of_the_source_whatever_is_reduced(make_moving):
     frames = np.stack(make_moving(4, (2, 0), (128, 192)))
-    whole, half = (list_of_copies(detect(frames, scale=k)) for k in (1, 2))
+    whole, half = (pairs_of(detect(frames, scale=k)) for k in (1, 2))
     assert half[0].field.velocity.shape == (2, 64, 96)
     for steps in (whole, half):
         assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
@@ -135,6 +173,20 @@ def test_options_of_the_movie_are_passed_on(make_moving):
     steps = list(detect(np.stack(make_moving()), stride=2, start=1, crop=(0, 48, 8, 72)))
     assert [step.image.shape for step in steps] == [(48, 64)] * 4
     assert_allclose([step.motion.x for step in steps[1:]], 2, atol=0.3)
+
+
+def test_colours_of_an_array_become_luminance(make_moving):
+    frames = np.stack(make_moving(3))
+    weights = np.array([0.299, 0.587, 0.114], np.float32)
+    colours = np.clip(frames[..., None] * [0.5, 1.0, 0.2], 0, 255).astype(np.uint8)
+    of_colours, of_luminance = (pairs_of(detect(array))[-1] for array in (colours, colours @ weights))
+    assert_allclose(of_colours.motion, of_luminance.motion, atol=0.02)
+    assert_allclose(of_colours.image, of_luminance.image, rtol=1e-6)
+
+
+def test_a_speed_is_that_of_the_field(make_moving):
+    frames = np.stack(make_moving(3))
+    assert [detect(frames, speed=speed).field.speed for speed in ("fastest", "accurate")] == ["fastest", "accurate"]
 
 
 def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):
@@ -159,7 +211,7 @@ def test_a_model_looks_at_frames_as_it_learned_to(make_moving, learner):
     frames = np.stack(make_moving(5, (2, 0), (128, 192)))
     found = detect(frames, model=learner)
     assert found.shape == (64, 96) and found.scale == 2
-    steps = list_of_copies(found)
+    steps = pairs_of(found)
     assert_allclose([step.motion.x for step in steps], 2, atol=0.2)
     assert steps[0].field.velocity.shape == (2, 64, 96) and steps[0].image.shape == (128, 192)
     expected = found.field.between(*view(frames[:2], 2))
@@ -182,14 +234,19 @@ def learner(china):
 
 def test_a_model_file_is_its_learner(make_moving, learner, tmp_path):
     frames, path = np.stack(make_moving(3)), saving.save(learner, tmp_path / "model.npz")
-    of_file, of_learner = (list_of_copies(detect(frames, model=model)) for model in (path, learner))
+    of_file, of_learner = (pairs_of(detect(frames, model=model)) for model in (path, learner))
     assert_allclose(of_file[0].responses, of_learner[0].responses, rtol=1e-6)
 
 
 def test_whether_a_model_has_directions_is_known_without_probing(make_moving, learner, pickled, monkeypatch):
     fresh = pickled(learner).partial_fit(np.zeros((0, *learner.state_.vision.pixels)))
     monkeypatch.setattr(probing, "render", lambda *how: pytest.fail("probed"))
-    assert len(detect(np.stack(make_moving(3)), model=fresh).angles) == 4
+    assert len(detect(np.stack(make_moving(3)), model=fresh).shapes["directions"]) == 3
+
+
+def test_a_model_has_the_same_directions_whoever_tells(make_moving, learner):
+    """Responses to known motion say so, as where it is learned; the shape of a filter says another by some degrees."""
+    assert_array_equal(detect(np.stack(make_moving(3)), model=learner).angles, learner.directions_)
 
 
 def test_models_of_another_kind_are_refused(tmp_path):
@@ -235,10 +292,13 @@ def test_the_table_holds_what_was_detected(make_moving, tmp_path):
             table.write(step)
             steps.append(step)
     header = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert header[-4:] == ["response1_0deg", "response2_90deg", "response3_180deg", "response4_270deg"]
+    assert header[-6:] == ["error_px", "steps", "response1", "response2", "response3", "response4"]
     trace = read_trace(tmp_path / "t.csv")
     assert_allclose(trace.time, np.arange(8) / 25)
     assert trace.frame.tolist() == list(range(8)) and trace.cut.tolist() == [True] + [False] * 7
+    errors = [np.nanmedian(step.field.error[4::8, 4::8]) for step in steps[1:]]
+    assert np.isnan(trace.error[0]) and 0 < np.max(errors) < 0.5
+    assert_allclose(trace.error[1:], errors, rtol=1e-5)
     measured = np.column_stack([trace.translation, trace.rotation, trace.looming, trace.support])
     assert_allclose(measured[1:], [step.motion for step in steps[1:]], rtol=1e-5)
     assert np.isnan(measured[0]).all() and np.isnan(trace.responses[0]).all()
@@ -251,21 +311,26 @@ def test_mean_responses_are_those_of_rows_from_all_of_the_frame(china):
     assert_allclose(step.responses, step.field.directions.mean(axis=(1, 2)), rtol=0.1)
 
 
-@pytest.mark.parametrize(("rows", "sparse"), [(64, False), (400, True)])
-def test_mean_responses_do_not_need_responses_at_every_pixel(china, rows, sparse):
-    """Of large frames they are of strips; of small ones these would be more than the frame."""
+@pytest.mark.parametrize("rows", [64, 400])
+def test_mean_responses_do_not_need_responses_at_every_pixel(china, rows):
     frames = np.stack([china[10 : 10 + rows, 250 - t : 350 - t] for t in range(3)])
-    full, quick = (list_of_copies(detect(frames, dense=dense)) for dense in (True, False))
+    full, quick = (pairs_of(detect(frames, dense=dense)) for dense in (True, False))
     assert_array_equal([step.responses for step in quick], [step.responses for step in full])
     assert_array_equal([step.motion for step in quick], [step.motion for step in full])
-    assert [step.field.directions is None for step in quick] == [sparse] * 2
+    assert [step.field.directions is None for step in quick] == [True] * 2
+
+
+def test_mean_responses_of_few_rows_of_a_field_are_those_of_strips(make_moving, learner):
+    """Of small frames strips would be more than the frame."""
+    *_, step = detect(np.stack(make_moving(3)), model=learner, dense=False)
+    assert step.field.directions is not None
 
 
 def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, learner, monkeypatch):
     frames = np.stack(make_moving())
-    full = list_of_copies(detect(frames, model=learner))
-    monkeypatch.setattr(detection, "N_ROWS", 6)
-    few, dense = (list_of_copies(detect(frames, model=learner, dense=dense)) for dense in (False, True))
+    full = pairs_of(detect(frames, model=learner))
+    monkeypatch.setattr(mean_responses, "N_ROWS", 6)
+    few, dense = (pairs_of(detect(frames, model=learner, dense=dense)) for dense in (False, True))
     assert few[0].field.directions is None
     assert_allclose([step.responses for step in few], [step.responses for step in dense], rtol=1e-6)
     assert not np.allclose([step.responses for step in few], [step.responses for step in full], rtol=1e-3)
@@ -273,7 +338,7 @@ def test_mean_responses_of_learned_detectors_are_those_of_strips(make_moving, le
 
 def test_the_trace_is_drawn_as_it_is():
     n = np.arange(6.0)
-    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)))
+    trace = Trace(n, n.astype(int), n % 3 == 0, np.stack([n, -n], axis=1), 2 * n, 3 * n, n, np.zeros((6, 4)), n, n)
     translation, rotation, looming = draw_trace(trace).axes
     lines = {line.get_label(): line for line in translation.lines}
     assert_array_equal(lines["x (right +)"].get_ydata(), n)
@@ -297,6 +362,72 @@ def test_another_table_is_not_a_trace(tmp_path):
         read_trace(tmp_path / "t.csv")
 
 
+def test_a_table_of_0_1_is_read(tmp_path):
+    names = "time_s,frame,cut,translation_x_px,translation_y_px,rotation_deg,looming,support,response1_358deg"
+    (tmp_path / "t.csv").write_text(f"{names},response2_91deg\n0,0,1,,,,,,,\n0.04,1,0,1,2,3,4,.5,6,7\n")
+    trace = read_trace(tmp_path / "t.csv")
+    assert trace.translation[1].tolist() == [1, 2] and trace.responses[1].tolist() == [6, 7]
+    assert np.isnan(trace.error).all() and trace.steps.tolist() == [1, 1] and trace.cut.tolist() == [True, False]
+
+
+def test_directions_have_a_table_of_their_own(make_moving, learner, tmp_path):
+    found = detect(np.stack(make_moving(3)), model=learner)
+    write_directions(tmp_path / "d.csv", found)
+    rows = table_of(tmp_path / "d.csv")
+    assert [row["response"] for row in rows] == [f"response{k}" for k in range(1, 5)]
+    assert_allclose([float(row["direction_deg"]) for row in rows], learner.directions_, atol=0.06)
+
+
+# -- hints -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hints_of(make_moving):
+    """What is suggested where each frame is moved by so much [pixels of the source]."""
+
+    def tell(x, *, time=None, cut=None, rate=25.0, scale=1):
+        n = len(x)
+        time = np.arange(n) / rate if time is None else np.asarray(time)
+        cut = np.arange(n) == 0 if cut is None else np.asarray(cut)
+        zeros, movie = np.zeros(n), SimpleNamespace(rate=rate)
+        trace = Trace(
+            time,
+            np.arange(n),
+            cut,
+            np.stack([np.asarray(x, float), zeros], 1),
+            zeros,
+            zeros,
+            zeros,
+            zeros[:, None],
+            zeros,
+            zeros,
+        )
+        return hints(trace, SimpleNamespace(movie=movie, scale=scale, shape=(64, 96)))
+
+    return tell
+
+
+def test_a_stride_is_suggested_where_motion_is_slow_and_adds_up(hints_of):
+    assert "0.04 px/frame: --stride 8" in hints_of([np.nan, *[0.04] * 60])[0]
+    assert "0.08 px/frame: --stride 8" in hints_of([np.nan, *[0.08] * 60], scale=2)[0]
+    assert hints_of([np.nan, *[0.03, -0.03] * 30]) == []
+    assert hints_of([np.nan, *[0.2] * 60]) == hints_of([np.nan] * 3) == hints_of([0.0] * 60) == []
+
+
+def test_a_reduction_is_suggested_where_motion_is_large(hints_of):
+    assert "a larger --scale may help" in hints_of([np.nan, *[9.0] * 9])[0]
+    assert hints_of([np.nan, *[9.0] * 9], scale=2) == []
+
+
+def test_bridging_is_suggested_where_frames_are_missing(hints_of):
+    time = np.array([0, 1, 2, 4, 5, 6, 8, 9, 40]) / 25
+    cut = np.isin(np.arange(9), [0, 3, 6, 8])
+    assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut) == [
+        "frames are missing in 2 places, and no pair is measured there: --gaps bridge measures over them"
+    ]
+    assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut, rate=None) == []
+
+
 def opened(kind, path):
     return np.load(path) if kind == "npz" else pytest.importorskip("zarr").open_group(str(path), mode="r")
 
@@ -308,8 +439,8 @@ def test_fields_are_written_as_they_are(make_moving, tmp_path, kind):
     with SINKS[kind](tmp_path / f"fields.{kind}", found) as sink:
         for step in found:
             sink.write(step)
-    written, steps = opened(kind, tmp_path / f"fields.{kind}"), list_of_copies(found)
-    for name in ("directions", "velocity", "confidence"):
+    written, steps = opened(kind, tmp_path / f"fields.{kind}"), pairs_of(found)
+    for name in ("directions", "velocity", "confidence", "error"):
         expected = np.stack([getattr(step.field, name) for step in steps])
         assert written[name][:].dtype == np.float32
         np.testing.assert_array_equal(written[name][:], expected)
@@ -339,7 +470,7 @@ def test_xarray_opens_fields_labelled_and_with_units(make_moving, tmp_path):
     opened = xr.open_zarr(tmp_path / "fields.zarr").load()
     assert opened.directions.dims == ("pair", "direction", "y", "x")
     assert opened.velocity.dims == ("pair", "component", "y", "x")
-    assert opened.confidence.dims == ("pair", "y", "x")
+    assert opened.confidence.dims == opened.error.dims == ("pair", "y", "x")
     assert_allclose(opened.y, 10.5 + 2 * np.arange(25))
     assert_allclose(opened.x, 4.5 + 2 * np.arange(40))
     assert opened.direction.values.tolist() == [0, 90, 180, 270]
@@ -348,7 +479,7 @@ def test_xarray_opens_fields_labelled_and_with_units(make_moving, tmp_path):
     assert opened.frame.values.tolist() == [1, 2, 3] and {"frame", "time_s"} <= set(opened.coords)
     assert [name for name in opened.variables if not {"units", "long_name"} & set(opened[name].attrs)] == []
     assert opened.velocity.units == "pixels of the source per frame" and opened.direction.units == "deg"
-    steps = list_of_copies(found)
+    steps = pairs_of(found)
     np.testing.assert_array_equal(opened.velocity, np.stack([step.field.velocity for step in steps]))
     assert not np.isnan(opened.directions).any()  # 0 is a response, and no missing value
 
@@ -403,8 +534,8 @@ def test_ctrl_c_while_a_file_is_opened_waits_until_it_is(make_moving, tmp_path, 
 
 
 def test_frames_that_are_too_small_are_told_in_words():
-    with pytest.raises(VideoError, match="reduced by 8, frames have 2 x 3 pixels; expected 3 or more"):
-        detect(np.zeros((3, 16, 24)), scale=8)
+    with pytest.raises(VideoError, match="reduced by 8, frames have 12 x 16 pixels; expected 16 or more"):
+        detect(np.zeros((3, 100, 128)), scale=8)
 
 
 def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, monkeypatch):
@@ -418,7 +549,7 @@ def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, mon
 
 
 def test_an_npz_file_of_too_much_is_refused_before_anything_is_read(tmp_path):
-    n = MOST_BYTES // (7 * 4 * 300 * 400) + 3
+    n = MOST_BYTES // (8 * 4 * 300 * 400) + 3
     found = detect(np.broadcast_to(np.uint8(0), (n, 300, 400)))
     with pytest.raises(ValueError, match=r"GiB.*choose zarr"):
         NpzFields(tmp_path / "fields.npz", found)

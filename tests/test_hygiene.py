@@ -83,6 +83,11 @@ def test_import_is_light(python):
     assert python("-W", "error", "-c", loaded_after("flymotion", HEAVY)).split() == []
 
 
+def test_seeing_motion_needs_nothing_that_learns(python):
+    names = ["sklearn", "flymotion.learner", "flymotion.keeping", "matplotlib", "PIL", "av", "xarray"]
+    assert python("-W", "error", "-c", loaded_after("flymotion.detecting", names)).split() == []
+
+
 @pytest.mark.case("B47")
 def test_no_module_needs_a_display_or_loads_pyplot(python):
     code = loaded_after(", ".join(MODULES), ["matplotlib.pyplot", "torch"])

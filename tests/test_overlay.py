@@ -53,7 +53,7 @@ def colourful(image):
 
 
 def between_corners(image):
-    """The middle of a frame, without legend and inset."""
+    """The middle of a frame."""
     return image[60:180, 60:250]
 
 
@@ -72,9 +72,17 @@ def test_the_hue_is_the_direction(mode, way, angle):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [(240, 320), (480, 640), (1080, 1920), (121, 163)])
-def test_drawings_have_the_size_of_the_frame(mode, size):
-    drawn = Overlay(mode, ANGLES).draw(detection((2.0, 1.0), size=size))
-    assert drawn.shape == (*size, 3) and drawn.dtype == np.uint8
+def test_drawings_have_the_size_of_the_frame_and_a_strip(mode, size):
+    overlay = Overlay(mode, ANGLES)
+    drawn = overlay.draw(detection((2.0, 1.0), size=size))
+    assert drawn.shape == (*overlay.shape(*size), 3) and drawn.dtype == np.uint8
+    assert drawn.shape[1] == size[1] and 30 < drawn.shape[0] - size[0] < 100
+
+
+@pytest.mark.parametrize("mode", ["arrows", "wheel"])
+def test_nothing_covers_a_frame_that_stands(mode):
+    drawn = Overlay(mode, ANGLES).draw(detection((0.0, 0.0)))
+    assert (drawn[:240] == 85).all() and drawn[240:].max() == 255
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -111,7 +119,7 @@ def test_learned_directions_fill_as_many_panels_as_they_need():
     step = detection((1.0, 0.0))
     step = step._replace(field=step.field._replace(directions=np.ones((5, 240, 320), np.float32)))
     drawn = Overlay("directions", np.arange(5) * 72.0).draw(step)
-    assert (drawn[160:, 220:] == 0).all()  # five of six
+    assert (drawn[160:240, 220:] == 0).all()  # five of six
     assert colourful(drawn[30:110, 110:210]).mean() > 0.9
 
 
@@ -199,7 +207,8 @@ def test_the_video_has_every_frame_at_its_size(make_moving, tmp_path, size, mode
             video.write(step)
     stream, times, frames = read(tmp_path / "o.mp4")
     assert (stream.codec_context.name, stream.pix_fmt) == ("h264", "yuv420p")
-    assert {frame.shape for frame in frames} == {(size[0] + size[0] % 2, size[1] + size[1] % 2, 3)}
+    high = size[0] + marks.strip_height(size[0])
+    assert {frame.shape for frame in frames} == {(high + high % 2, size[1] + size[1] % 2, 3)}
     assert_allclose(times, np.arange(6) / 12.5, atol=1e-4)
 
 
@@ -235,8 +244,10 @@ def test_the_inset_says_what_was_measured_and_points_there(monkeypatch):
     assert marks._lines(GlobalMotion(1, -2, 0.3, 0.004, 1)) == ["x +1.00  y -2.00 px", "rot +0.30°  loom +0.0040"]
     drawn = []
     monkeypatch.setattr(marks, "paint_arrows", lambda draw, places, arrows, step: drawn.append(arrows[0]))
-    marks.add_inset(marks.grey(np.zeros((240, 320))), GlobalMotion(3.0, -4.0, 0, 0, 1), 10.0)
+    told = marks.Legend(GlobalMotion(3.0, -4.0, 0, 0, 1), 10.0, "1.00 s", 5.0, 40.0)
+    marks.with_strip(marks.grey(np.zeros((240, 320))), told)
     assert_allclose(drawn[0] / np.hypot(*drawn[0]), (0.6, -0.8))
+    assert_allclose(drawn[1], (40, 0))
 
 
 def test_an_arrow_at_the_end_of_the_scale_is_as_long_as_the_legends(monkeypatch):
@@ -252,4 +263,5 @@ def test_an_arrow_at_the_end_of_the_scale_is_as_long_as_the_legends(monkeypatch)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("size", [(2000, 8), (8, 2000)])
 def test_narrow_frames_are_drawn(mode, size):
-    assert Overlay(mode, ANGLES).draw(detection((1.0, 0.0), size=size)).shape == (*size, 3)
+    overlay = Overlay(mode, ANGLES)
+    assert overlay.draw(detection((1.0, 0.0), size=size)).shape == (*overlay.shape(*size), 3)

@@ -24,6 +24,7 @@ from flymotion.detecting.overlay import MODES, Overlay, OverlayVideo
 from flymotion.detecting.overlay.colours import Levels
 from flymotion.video import VideoError, open_movie, read_movie
 from flymotion.video.containers import _timed
+from flymotion.video.reader import Shot
 from flymotion.video.stamps import Clock, Pace
 
 av = pytest.importorskip("av")
@@ -219,7 +220,7 @@ def test_the_rate_of_a_webm_is_that_of_its_stamps(encode, make_frames, run, tmp_
 def test_an_estimate_never_refuses_work(encode, make_frames, run, tmp_path, monkeypatch):
     path = encode("a.mkv", make_frames(6), range(0, 240, 40), MS, rate=25)
     found = detect(path)
-    monkeypatch.setattr(fields, "MOST_BYTES", 5 * 8 * 4 * SIZE[0] * SIZE[1])
+    monkeypatch.setattr(fields, "MOST_BYTES", 5 * 9 * 4 * SIZE[0] * SIZE[1])
     object.__setattr__(found.movie, "n_frames_estimate", 1000)
     with NpzFields(tmp_path / "fields.npz", found) as sink:
         for step in found:
@@ -246,8 +247,8 @@ def clock_of(stamps, *, rate=25, tick=Fraction(1, 25)):
     clock = Clock(container, stream, Pace(rate, float(1 / (rate * tick)), True, False), live=False)
     times, cuts, cut = [], [], False
     for item in _timed((SimpleNamespace(pts=stamp) for stamp in stamps), clock, False):
-        cut = cut or item is None
-        for shot in [] if item is None else [item]:
+        cut = cut or item == 0
+        for shot in filter(lambda item: isinstance(item, Shot), [item]):
             times.append(round(25 * shot.time, 3))
             cuts += [len(times) - 1] * cut
             cut = False
@@ -690,7 +691,7 @@ def test_a_covered_lens_tells_nothing(make_covered, encode, kind):
     for step in detect(COVERED[kind](make_covered(), encode)):
         steps += [] if step.field is None else [(step.field.confidence.copy(), step.motion, step.noise)]
     for confidence, motion, noise in steps:
-        assert np.median(confidence) == 0 and (confidence > 0.2).mean() < 0.02
+        assert np.median(confidence) < 0.01 and (confidence > 0.2).mean() < 0.02
         assert np.isnan(motion.x) and motion.support == 0
         assert noise > 0
 

@@ -171,6 +171,46 @@ def test_a_stride_takes_every_kth_frame_and_bridges_no_cut(write_video):
     assert movie.rate == pytest.approx(25 / 3)
 
 
+def steps_of(movie):
+    """When frames are shown [frames], and from which frame before, in steps; 0 where they begin a clip."""
+    return [(round(25 * frame.time), 0 if frame.cut else round(frame.steps, 3)) for frame in movie.frames()]
+
+
+@pytest.mark.parametrize("name", ["a.mkv", "a.mp4"])
+def test_gaps_are_bridged_if_asked_for(write_video, name):
+    path = write_video(name, waves(40), drop=[7, 11, 12, *range(20, 29)])
+    assert [n for n, steps in steps_of(open_movie(path)) if not steps] == [0, 8, 13, 29]
+    found = steps_of(open_movie(path, gaps="bridge"))
+    assert [(n, steps) for n, steps in found if steps != 1] == [(0, 0), (8, 2), (13, 3), (29, 0)]  # nine are too many
+
+
+def test_a_lower_rate_is_a_longer_step_if_gaps_are_bridged(write_video):
+    path = write_video("a.mkv", waves(20)[:14], stamps=[*range(10), 11, 13, 15, 17])
+    assert [steps for _, steps in steps_of(open_movie(path))] == [0, *[1] * 13]
+    assert [steps for _, steps in steps_of(open_movie(path, gaps="bridge"))] == [0, *[1] * 9, 2, 2, 2, 2]
+
+
+def test_a_stride_counts_frames_that_are_missing(write_video):
+    movie = open_movie(write_video("a.mkv", waves(20), "ffv1", drop=[7, 12, 13]), gaps="bridge", stride=3)
+    assert steps_of(movie) == [(0, 0), (3, 1), (6, 1), (9, 1), (14, 1.667), (17, 1)]
+
+
+def test_gaps_in_the_numbers_of_images_are_bridged(tmp_path):
+    for k in {*range(12)} - {4, 8, 9}:
+        Image.fromarray(waves(12)[k]).save(tmp_path / f"{k}.png")
+    found = steps_of(open_movie(tmp_path, gaps="bridge", rate=25))
+    assert [(n, steps) for n, steps in found if steps != 1] == [(0, 0), (5, 2), (10, 3)]
+
+
+@pytest.mark.parametrize("gaps", ["split", "bridge"])
+def test_what_is_damaged_is_never_bridged(tmp_path, gaps):
+    for k, frame in enumerate(waves(8)):
+        Image.fromarray(frame).save(tmp_path / f"{k}.png")
+    (tmp_path / "3.png").write_bytes(b"damaged")
+    with pytest.warns(UserWarning, match="a new clip begins there"):
+        assert [n for n, steps in steps_of(open_movie(tmp_path, gaps=gaps, rate=25)) if not steps] == [0, 4]
+
+
 def test_max_frames_counts_what_is_taken():
     movie = open_movie(flat(range(20)), start=5, stride=4, max_frames=3)
     assert (levels(movie), movie.n_frames_estimate) == ([5, 9, 13], 3)
@@ -261,6 +301,7 @@ def test_crop_is_of_the_upright_frame(write_video, rotation):
         ({"scale": 0}, "scale is 0; expected at least 1"),
         ({"stride": 0}, "stride is 0; expected at least 1"),
         ({"duplicates": "yes"}, "duplicates is 'yes'; expected 'keep' or 'drop'"),
+        ({"gaps": "close"}, "gaps is 'close'; expected 'split' or 'bridge'"),
         ({"edits": "cut"}, "edits is 'cut'; expected 'keep' or 'split'"),
         ({"rate": 0}, "rate is 0; expected frames per second above 0"),
         ({"stop": 2.5}, "stop is 2.5; expected a number of frames"),

@@ -159,7 +159,7 @@ def _shown(given: dict[str, Any], eye: Any) -> Shown:
 
 
 def _film(given: dict[str, Any], eye: Any) -> Shown:
-    from flymotion.video import Camera, Frame, OntoEye, open_movie
+    from flymotion.video import Camera, OntoEye, open_movie
 
     if given["scene"] is not None:
         raise ValueError(f"--scene {given['scene']} and a video; expected one of the two")
@@ -172,7 +172,7 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
         raise ValueError(f"{movie.name}: no lens sees {fov:g} degrees of it; expected a larger --fov")
     white = movie.white or 1.0
     first = islice(movie.frames(), given["max_frames"])
-    frames = (Frame(onto(image[None])[0] / white, time, cut) for image, time, cut in first)
+    frames = (frame._replace(image=onto(frame.image[None])[0] / white) for frame in first)
     return Shown(Path(movie.name).name, frames, movie.n_frames_estimate, 1 / movie.rate)
 
 

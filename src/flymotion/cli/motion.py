@@ -12,13 +12,16 @@ from typing import Any
 import click
 
 from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
-from flymotion.cli.ending import Interrupts, say
+from flymotion.cli.ending import Interrupts, complain, say
 from flymotion.writing import Results, results
 
 __all__ = ["detect", "watch"]
 
 EVERY = 10
 """Frames between two steps of the progress bar."""
+
+OVERLAYS = ("arrows", "wheel", "directions")
+"""What :data:`flymotion.detecting.overlay.MODES` are, named here as importing them takes time."""
 
 
 def _reading(command: Callable) -> Callable:
@@ -34,6 +37,20 @@ def _reading(command: Callable) -> Callable:
         ),
         click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
         click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
+        click.option(
+            "--speed",
+            type=click.Choice(["fastest", "fast", "accurate"]),
+            default="fast",
+            show_default=True,
+            help="How much work the velocity is worth.",
+        ),
+        click.option(
+            "--gaps",
+            type=click.Choice(["split", "bridge"]),
+            default="split",
+            show_default=True,
+            help="Where frames are missing: no motion, or that from the last frame to the next, a step of time.",
+        ),
         rate_option,
     ]
     for option in reversed(options):
@@ -50,32 +67,49 @@ def _crop(context: click.Context, option: click.Parameter, value: str | None) ->
     return tuple(int(part) for part in parts)
 
 
+def _overlays(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the modes that are named, each once: an option may hold several, or be given several times."""
+    modes = [mode.strip() for value in values for mode in value.split(",")]
+    for mode in modes:
+        if mode not in (*OVERLAYS, "none"):
+            raise click.BadParameter(f"{mode!r} is not one of {', '.join(OVERLAYS)}, none")
+    return tuple(mode for mode in dict.fromkeys(modes) if mode != "none")
+
+
 @click.command()
 @click.argument("source")
 @_reading
 @out_option("flymotion-detected")
 @click.option(
     "--overlay",
-    type=click.Choice(["arrows", "wheel", "directions", "none"]),
-    default="none",
-    show_default=True,
-    help="Write the video with its motion drawn in: velocity, hues, or a panel a detector.",
+    metavar=f"[{'|'.join(OVERLAYS)}|none][,...]",
+    multiple=True,
+    callback=_overlays,
+    help="Write the video with its motion drawn in: velocity, hues, or a panel a detector; each as a file of its own.",
 )
 @click.option("--fields", type=click.Choice(["zarr", "npz"]), help="Write responses and velocity at every pixel.")
 @click.pass_obj
-def detect(interrupts: Interrupts, source: str, out: Path, overlay: str, fields: str | None, **reading: Any) -> None:
+def detect(
+    interrupts: Interrupts, source: str, out: Path, overlay: tuple[str, ...], fields: str | None, **reading: Any
+) -> None:
     """Detect motion in SOURCE: a video, an image stack, a folder of images, a camera (camera:0) or a URL.
 
-    Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, and what else is
-    asked for: overlay-MODE.mp4 and fields.zarr or fields.npz. What each holds: docs/video.md. Ctrl-C ends it early;
-    what was measured until then is put into OUT/unfinished, or of a camera or stream into OUT.
+    Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, with --model which
+    direction each detector prefers, detectors.csv, and what else is asked for: overlay-MODE.mp4 and fields.zarr or
+    fields.npz. What each holds: docs/video.md. Ctrl-C ends it early; what was measured until then is put into
+    OUT/unfinished, or of a camera or stream into OUT.
     """
     from flymotion import detecting
+    from flymotion.detecting.hints import hints
 
-    more = {"zarr": ["fields.zarr/"], "npz": ["fields.npz"], None: []}[fields]
-    more += [f"overlay-{overlay}.mp4"] if overlay != "none" else []
-    with one_line_errors(), plain_warnings(), results(out, [*TABLE, *more], sources=[source, reading["model"]]) as run:
-        found = detecting.detect(source, dense=bool(more), **reading)
+    large = [f"fields.{fields}" + "/" * (fields == "zarr")] if fields else []
+    large += [f"overlay-{mode}.mp4" for mode in overlay]
+    names = [*TABLE, *([DETECTORS] if reading["model"] else []), *large]
+    with one_line_errors(), plain_warnings(), results(out, names, sources=[source, reading["model"]]) as run:
+        found = detecting.detect(source, dense=bool(large), **reading)
+        if reading["model"]:
+            detecting.write_directions(run.aside / DETECTORS, found)
+            _warn_of_doubt(found.learner, reading["model"])
         seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
@@ -83,25 +117,43 @@ def detect(interrupts: Interrupts, source: str, out: Path, overlay: str, fields:
             raise KeyboardInterrupt
         places = {path.name: path for path in run.keep(unfinished=interrupts.due and not found.movie.live)}
     _summarise(found.movie, trace, seconds)
-    say("\n".join(str(places[name.rstrip("/")]) for name in [*TABLE, *more]))
+    for hint in hints(trace, found):
+        say(hint)
+    say("\n".join(str(places[name.rstrip("/")]) for name in names))
     if interrupts.due:
         where = places[TABLE[0]].parent
         raise KeyboardInterrupt(f"what was measured of {len(trace.frame)} frames until then is in {where}")
 
 
 TABLE = ("global-motion.csv", "global-motion.png")
+DETECTORS = "detectors.csv"
 
 
-def _sinks(found: Any, run: Results, overlay: str, fields: str | None) -> list[Any]:
+POOR = 0.7
+"""Share of single patches whose direction a model has to tell right, to be used without a word."""
+
+
+def _warn_of_doubt(learner: Any, name: str) -> None:
+    """Say so where a model that learned from video tells directions badly; others say it themselves."""
+    accuracy = learner.direction_accuracy_
+    if learner.scale_ is not None and accuracy < POOR:
+        chance = 1 / learner.n_components
+        complain(
+            f"Warning: {name}: its detectors tell directions right on {accuracy:.0%} of single patches (chance "
+            f"{chance:.0%}); learn from more, or sharper, moving content"
+        )
+
+
+def _sinks(found: Any, run: Results, overlays: Iterable[str], fields: str | None) -> list[Any]:
     from flymotion import detecting
 
     sinks: list[Any] = [detecting.MotionTable(run.aside / TABLE[0], found)]
     if fields is not None:
         sinks.append(detecting.SINKS[fields](run.aside / f"fields.{fields}", found))
-    if overlay != "none":
+    for mode in overlays:
         from flymotion.detecting.overlay import OverlayVideo
 
-        sinks.append(OverlayVideo(run.aside / f"overlay-{overlay}.mp4", found, overlay))
+        sinks.append(OverlayVideo(run.aside / f"overlay-{mode}.mp4", found, mode))
     return sinks
 
 
@@ -142,9 +194,13 @@ def _summarise(movie: Any, trace: Any, seconds: float) -> None:
     measured = np.column_stack([trace.translation, trace.rotation, trace.looming]).T
     right, down, rotation, looming = (_mean(values[np.isfinite(values)]) for values in measured)
     rate = f"{(n - 2) / seconds:.1f} frames/s" if n > 2 else "-"
+    over = f", {bridged} over missing frames" if (bridged := np.sum(trace.steps > 1)) else ""
     own = f" (the video: {movie.rate:.4g})" if movie.rate else ""
     rows = [
-        ["frames", f"{n}, {trace.cut.sum()} clip(s), {np.isfinite(trace.translation[:, 0]).sum()} pairs measured"],
+        [
+            "frames",
+            f"{n}, {trace.cut.sum()} clip(s), {np.isfinite(trace.translation[:, 0]).sum()} pairs measured{over}",
+        ],
         ["size", f"{movie.shape[1]} x {movie.shape[0]} pixels"],
         ["rate", f"{rate}{own}"],
         ["mean translation", f"right {right}, down {down} px/frame"],

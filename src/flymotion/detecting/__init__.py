@@ -9,7 +9,7 @@ but of a live movie, which does not end otherwise, in its place; after an error 
 
 from flymotion.detecting.detection import Detecting, Detection, detect
 from flymotion.detecting.fields import SINKS, NpzFields, ZarrFields
-from flymotion.detecting.tables import MotionTable, Trace, read_trace
+from flymotion.detecting.tables import MotionTable, Trace, read_trace, write_directions
 
 __all__ = [
     "SINKS",
@@ -21,4 +21,5 @@ __all__ = [
     "ZarrFields",
     "detect",
     "read_trace",
+    "write_directions",
 ]

@@ -1,9 +1,9 @@
 """Fields on disk: everything at every pixel, pair by pair, as a zarr group or, of small videos, one npz file.
 
 Both hold the arrays ``directions`` ``(n_pairs, n_directions, height, width)``, ``velocity`` ``(n_pairs, 2, height,
-width)`` in pixels of the source, ``confidence`` ``(n_pairs, height, width)``, ``frame`` and ``time_s`` ``(n_pairs,)``
-of the second frame of each pair (numbers that are not consecutive tell of cuts), and, of zarr as attributes, ``angles``
-[deg] and ``scale``, how many pixels of the source are one of the field.
+width)`` in pixels of the source, ``confidence`` and, in the same pixels, ``error`` ``(n_pairs, height, width)``,
+``frame`` and ``time_s`` ``(n_pairs,)`` of the second frame of each pair (numbers that are not consecutive tell of
+cuts), and, of zarr as attributes, ``angles`` [deg] and ``scale``, how many pixels of the source are one of the field.
 
 The zarr group is what ``xarray.open_zarr`` opens: its axes are named, ``pair``, ``direction``, ``component``, ``y`` and
 ``x``, with coordinates in degrees and pixels of the source, and all arrays have units. It is of zarr's format 2, which
@@ -180,6 +180,10 @@ ABOUT: dict[str, dict[str, str]] = {
     "directions": {"units": "grey levels squared", "long_name": "response of each detector"},
     "velocity": {"units": "pixels of the source per frame", "long_name": "velocity of content"},
     "confidence": {"units": "1", "long_name": "how well the velocity is known"},
+    "error": {
+        "units": "pixels of the source per frame",
+        "long_name": "error of the velocity, not finite where unknown",
+    },
     "frame": {"units": "1", "long_name": "number of the second frame of the pair"},
     "time_s": {"units": "s", "long_name": "when the second frame of the pair is shown"},
     "direction": {"units": "deg", "long_name": "preferred direction of content, 0 right, 90 up"},
@@ -197,6 +201,7 @@ def _layout(detecting: Detecting) -> list[tuple[str, tuple[str, ...], tuple[int,
         ("directions", ("direction", "y", "x"), (len(detecting.angles), *shape), "f4"),
         ("velocity", ("component", "y", "x"), (2, *shape), "f4"),
         ("confidence", ("y", "x"), shape, "f4"),
+        ("error", ("y", "x"), shape, "f4"),
         ("frame", (), (), "i8"),
         ("time_s", (), (), "f8"),
     ]
@@ -218,6 +223,7 @@ def _parts(detection: Detection) -> dict[str, Any]:
         "directions": field.directions,
         "velocity": field.velocity,
         "confidence": field.confidence,
+        "error": field.error,
         "frame": detection.number,
         "time_s": detection.time,
     }

@@ -8,10 +8,13 @@
 ``rotation_deg``                                    counter-clockwise as seen [deg per frame]
 ``looming``                                         rate of expansion [1 per frame]
 ``support``                                         share of the frame that tells so, 0 to 1
-``response1_0deg``, ``response2_90deg``, ...        mean response of each detector, and the direction it prefers
+``error_px``                                        of a pixel's velocity, median of those known [pixels per frame]
+``steps``                                           from the frame before: more than 1 where a gap is bridged
+``response1``, ``response2``, ...                   mean response of each detector, [grey levels squared]
 ==================================================  ==========================================================
 
-What is unknown is empty.
+What is unknown is empty. Which direction each detector prefers is in a table of its own, :func:`write_directions`, so
+that columns have the same names whatever detectors were learned.
 """
 
 from __future__ import annotations
@@ -32,7 +35,24 @@ from flymotion.writing import in_words, undisturbed, whole
 
 __all__ = ["MotionTable", "Trace", "read_trace"]
 
-COLUMNS = ("time_s", "frame", "cut", "translation_x_px", "translation_y_px", "rotation_deg", "looming", "support")
+COLUMNS = (
+    "time_s",
+    "frame",
+    "cut",
+    "translation_x_px",
+    "translation_y_px",
+    "rotation_deg",
+    "looming",
+    "support",
+    "error_px",
+    "steps",
+)
+
+NEW = {"error_px", "steps"}
+"""Columns that tables of 0.1 have not."""
+
+EVERY = 8
+"""The error is the median of that of every so many pixels each way."""
 
 
 class MotionTable:
@@ -49,7 +69,7 @@ class MotionTable:
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
         self.path = Path(path)
         self._interrupted = detecting.when_interrupted(self.path)
-        self._names = [f"response{k}_{round(angle) % 360}deg" for k, angle in enumerate(detecting.angles, 1)]
+        self._names = _names(detecting.n_directions)
 
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
@@ -76,11 +96,33 @@ class MotionTable:
 
     def write(self, detection: Detection) -> None:
         """Write one row."""
-        values = [*(detection.motion if not detection.cut else [math.nan] * 5), *detection.responses]
+        x, y, rotation, looming, support, *_ = detection.motion
+        support = math.nan if detection.cut else support
+        values = [x, y, rotation, looming, support, _median_error(detection), detection.steps]
         time = "" if math.isnan(detection.time) else f"{detection.time:.6f}"
-        cells = ("" if math.isnan(value) else f"{value:.6g}" for value in values)
+        cells = ("" if math.isnan(value) else f"{value:.6g}" for value in [*values, *detection.responses])
         with in_words(self.path):
             self._writer.writerow([time, detection.number, int(detection.cut), *cells])
+
+
+def write_directions(path: str | os.PathLike[str], detecting: Detecting) -> None:
+    """Write the direction that each detector prefers as a CSV file: ``response``, its column, and ``direction_deg``."""
+    with whole(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["response", "direction_deg"])
+        writer.writerows(zip(_names(detecting.n_directions), np.round(detecting.angles % 360, 1), strict=True))
+
+
+def _median_error(detection: Detection) -> float:
+    if detection.field is None or detection.field.error is None:
+        return math.nan
+    errors = detection.field.error[EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
+    known = errors[np.isfinite(errors)]
+    return float(np.median(known)) if known.size else math.nan
+
+
+def _names(n: int) -> list[str]:
+    return [f"response{k}" for k in range(1, n + 1)]
 
 
 class Trace(NamedTuple):
@@ -104,6 +146,10 @@ class Trace(NamedTuple):
         Share of the frame.
     responses : ndarray, shape (n_frames, n_directions)
         Mean response of each detector.
+    error : ndarray, shape (n_frames,)
+        Of a pixel's velocity: median over those where it is known [pixels per frame]; NaN in tables of 0.1.
+    steps : ndarray, shape (n_frames,)
+        From the frame before; more than 1 where a gap is bridged. 1 in tables of 0.1, which have none.
     """
 
     time: np.ndarray
@@ -114,13 +160,15 @@ class Trace(NamedTuple):
     looming: np.ndarray
     support: np.ndarray
     responses: np.ndarray
+    error: np.ndarray
+    steps: np.ndarray
 
     def __repr__(self) -> str:
         return in_brief(self)
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
-    """Read the table that :class:`MotionTable` wrote.
+    """Read the table that :class:`MotionTable` wrote, or that of 0.1: by the names of its columns.
 
     Raises
     ------
@@ -130,10 +178,15 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     with open(path, newline="", encoding="utf-8") as file:
         rows = csv.reader(file)
         names = next(rows, [])
-        if tuple(names[: len(COLUMNS)]) != COLUMNS:
-            raise ValueError(f"{path}: has columns {', '.join(names)}; expected {', '.join(COLUMNS)}, ...")
+        if missing := set(COLUMNS) - NEW - set(names):
+            expected = [name for name in COLUMNS if name in missing]
+            raise ValueError(f"{path}: has columns {', '.join(names)}; expected {', '.join(expected)}, too")
         cells = (float(cell or "nan") for row in rows for cell in row)  # one by one: hours are millions
         table = np.fromiter(cells, dtype=float).reshape(-1, len(names))
-    time, frame, cut, x, y, rotation, looming, support = table.T[: len(COLUMNS)]
+    columns = dict(zip(names, table.T, strict=True))
+    error = columns.get("error_px", np.full(len(table), math.nan))
+    steps = columns.get("steps", np.ones(len(table)))
+    responses = table[:, [k for k, name in enumerate(names) if name.startswith("response")]]
+    time, frame, cut, x, y, rotation, looming, support = (columns[name] for name in COLUMNS if name not in NEW)
     translation = np.stack([x, y], axis=1)
-    return Trace(time, frame.astype(int), cut == 1, translation, rotation, looming, support, table[:, len(COLUMNS) :])
+    return Trace(time, frame.astype(int), cut == 1, translation, rotation, looming, support, responses, error, steps)

@@ -47,8 +47,8 @@ class Regression(NamedTuple):
     power: np.float32
     """Mean square slope."""
     reference: tuple[np.float32, ...]
-    """About the motion of the whole frame, that velocities are written relative to: x at the first pixel, its slopes along
-    x and y, and the same of y. So a window holds what turns and grows with the frame, too."""
+    """About the motion of the whole frame, that velocities are written relative to: x at the first pixel, its slopes
+    along x and y, and the same of y. So a window holds what turns and grows with the frame, too."""
 
 
 class VelocityScratch(NamedTuple):

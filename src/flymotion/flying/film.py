@@ -102,7 +102,7 @@ class Film:
         time = self.watched.times[k] - self.watched.times[0]
         for line, text in enumerate((self.title, f"{time:.2f} s{slower}")):
             draw.text((EDGE, EDGE + HEAD / 2 + HEAD * line), text, INK, font(15), anchor="lm")
-        add_wheel(image, 0.0, 0.0)
+        add_wheel(image)
         return image
 
     def _light(self, k: int) -> np.ndarray:

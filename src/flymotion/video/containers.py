@@ -109,9 +109,9 @@ def _go_to(start: float, items: Iterator[Item]) -> Shot | None:
     for item in items:
         if isinstance(item, str):
             return None
-        if item is not None and item.time >= start:
+        if isinstance(item, Shot) and item.time >= start:
             return item if before or item.time == start else None
-        before = before or item is not None
+        before = before or isinstance(item, Shot)
     return None
 
 
@@ -141,31 +141,28 @@ def _seek(container: Any, stream: Any, clock: Clock, time: float) -> bool:
 
 
 def _timed(frames: Iterator[Any], clock: Clock, coded: bool) -> Iterator[Item]:
-    """Yield decoded frames with their times, and None where some are missing; damage as it comes."""
+    """Yield decoded frames with their times, and how many are missing where some are; damage as it comes."""
     wary = number = 0
-    held: Shot | None = None  # one after a long step, until the next step tells whether that is a rate
+    held: list[Item] = []  # a gap, perhaps, and the frame after it, until the next step tells whether that is a rate
     for frame in frames:
         if isinstance(frame, str):
-            yield from _after_gap(held)
-            held, wary = None, _REORDERED
+            yield from held
+            held, wary = [], _REORDERED
             yield frame
             continue
-        if held is not None:
-            yield from [held] if clock.repeats(frame.pts) else _after_gap(held)
-            held = None
-        stamp, gap, perhaps = clock.take(frame.pts, wary > 0)
+        if held:
+            yield from held[1:] if clock.repeats(frame.pts) else held
+            held = []
+        stamp, missing, perhaps = clock.take(frame.pts, wary > 0)
         wary -= 1
-        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame, coded))
+        shot = Shot(number, clock.time(number, stamp), partial(grey_of_frame, frame, coded), steps=clock.steps)
         number += 1
+        found: list[Item] = [shot] if missing is None else [missing, shot]
         if perhaps:
-            held = shot
+            held = found
         else:
-            yield from _after_gap(shot) if gap else [shot]
-    yield from _after_gap(held)
-
-
-def _after_gap(shot: Shot | None) -> list[Item]:
-    return [] if shot is None else [None, shot]
+            yield from found
+    yield from held
 
 
 def _ends_early(container: Any, stream: Any, clock: Clock) -> bool:

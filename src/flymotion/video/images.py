@@ -163,7 +163,7 @@ def _read_images(
         prefix = f"{name}: " if name else ""
         number += n_missing
         if n_missing and number > start:
-            yield None
+            yield n_missing
         try:
             with Image.open(file) as image:
                 check_planes(image)
@@ -172,7 +172,7 @@ def _read_images(
                         break
                     if number >= start:  # those before are only counted
                         grey = _read_page(image)
-                        yield Shot(number, time(image), partial(Grey, *grey), name)
+                        yield Shot(number, time(image), partial(Grey, *grey), name, 1.0 + n_missing * (i == 0))
                     number += 1
                 if i < (n_told := _largest(r"^images=(\d+)", _described(image))):
                     yield f"{prefix}has only {i} of the {n_told} images that ImageJ wrote as pages"

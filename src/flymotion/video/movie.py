@@ -31,11 +31,14 @@ class Frame(NamedTuple):
         When it is shown [s], or NaN where the source does not tell.
     cut : bool
         Whether it begins a clip: frames are missing before it, or it is the first.
+    steps : float
+        How far from the frame before, in steps from a frame taken to the next: more than 1 where a gap is bridged.
     """
 
     image: np.ndarray
     time: float
     cut: bool
+    steps: float = 1.0
 
     def __repr__(self) -> str:
         return in_brief(self)
@@ -152,13 +155,13 @@ class Movie:
                     if self._selection.edits == "split":
                         seen = thumbnail(image)
                         cut, last = cut or is_edit(last, seen), seen
-                    yield Frame(image, item.time, cut)
+                    yield Frame(image, item.time, cut, 1.0 if cut else item.steps)
                     n, cut = n + 1, False
                     if n == self._selection.max_frames:
                         return
                     continue
                 cut = True
-                if item is not None and not damaged:
+                if isinstance(item, str) and not damaged:
                     damaged = True
                     self._report(f"{self.name}: damaged after {n} frames ({item}); a new clip begins there")
         if n == 0:

@@ -36,7 +36,7 @@ def open_movie(
         A video file, an image, GIF or TIFF stack (each page a frame), a folder of images (in natural order, f2 before
         f10; hidden files ignored; where numbers in names leap, frames are missing), a ``.npy`` or ``.zarr`` file; an
         array of shape ``(n_frames, height, width[, 1, 3 or 4 channels])`` or ``(n_frames, n_pixels)``, time first, or
-        anything with a shape that is sliced like one.
+        anything with a shape that is sliced like one; three channels are red, green and blue, a fourth one is ignored.
         Live, and read only once: a camera (``"camera:0"``, ``"/dev/video0"``; on Windows ``"camera:"`` and its name),
         a URL that PyAV opens (http, rtsp, ...), a named pipe. Colour images of more than 8 bit are read at 8 bit.
     rate : float, optional

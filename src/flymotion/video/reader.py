@@ -81,16 +81,19 @@ class Shot(NamedTuple):
         Gives its grey values.
     file : str
         Name of its file, where the movie has more than one.
+    steps : float
+        Frame durations since the shot before, as time stamps or numbers tell: 2 if one is missing.
     """
 
     number: int
     time: float
     load: Callable[[], Grey]
     file: str = ""
+    steps: float = 1.0
 
 
-Item = Shot | str | None
-"""A frame, None where time stamps or numbers tell of missing frames, or the reason why frames are damaged."""
+Item = Shot | int | str
+"""A frame; how many are missing, where time stamps or numbers tell, 0 where stamps begin anew; or what is wrong."""
 
 Mark = int | float
 """Where in a movie: a number of frames (int) or a time (float) [s]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ import numpy as np
 from flymotion.video.reader import Grey, Item, Mark, Shot
 
 __all__ = ["REPEAT", "Selection", "is_repeat"]
+
+BRIDGED = 8
+"""Most missing frames that a pair may go over."""
 
 REPEAT = 3.0
 """Largest mean difference in any block of a frame that is shown again [steps of an 8 bit Y plane].
@@ -45,6 +49,11 @@ class Selection:
         one step, as before the conversion. Where nothing moves frames repeat, too, so this is a choice. ``stride``
         counts those that are left. In a video frames repeat if no block of 16 x 16 pixels differs by more than 3 of
         255 grey levels on average, as after good coding; elsewhere if they are equal.
+    gaps : {"split", "bridge"}
+        What to do where time stamps, or the numbers in the names of images, tell that frames are missing: split, a new
+        clip begins there; bridge, the frames before and after are a pair, unless more than 8 are missing; and
+        of all pairs it is known how many steps of time they are apart (:attr:`Frame.steps`), of those at a lower rate,
+        too. ``stride`` then counts frames that are missing. Damage is never bridged.
     edits : {"keep", "split"}
         What to do where a film is edited, or its lens was covered, so that the next frame shows something else: split,
         a new clip begins there. Two frames show something else if, coarsely seen (12 x 16 cells), they correlate by
@@ -65,6 +74,7 @@ class Selection:
     stride: int = 1
     max_frames: int | None = None
     duplicates: Literal["keep", "drop"] = "keep"
+    gaps: Literal["split", "bridge"] = "split"
     edits: Literal["keep", "split"] = "keep"
     crop: tuple[int, int, int, int] | None = None
     scale: int = 1
@@ -74,9 +84,9 @@ class Selection:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; expected at least 1")
-        for name, other in (("duplicates", "drop"), ("edits", "split")):
-            if (value := getattr(self, name)) not in ("keep", other):
-                raise ValueError(f"{name} is {value!r}; expected 'keep' or {other!r}")
+        for name, *known in (("duplicates", "keep", "drop"), ("gaps", "split", "bridge"), ("edits", "keep", "split")):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"{name} is {value!r}; expected {known[0]!r} or {known[1]!r}")
         if self.crop is not None and len(self.crop) != 4:
             raise ValueError(f"crop is {self.crop}; expected (top, bottom, left, right)")
         _ = self.first, self.end  # that they can be understood
@@ -101,7 +111,7 @@ class Selection:
         items = _between(items, self.first, self.end)
         if self.duplicates == "drop":
             items = _distinct(items, self)
-        return _every(items, self.stride)
+        return _every(_bridged(items) if self.gaps == "bridge" else _alike(items), self.stride)
 
     def cropped(self, grey: Grey) -> Grey:
         """Choose pixels."""
@@ -176,16 +186,27 @@ def _between(items: Iterable[Item], start: Mark, stop: Mark | None) -> Iterator[
             yield item
 
 
+def _bridged(items: Iterable[Item]) -> Iterator[Item]:
+    """Leave out gaps that are short: the frame after one knows how far it is."""
+    return (item for item in items if not (isinstance(item, int) and 0 < item <= BRIDGED))
+
+
+def _alike(items: Iterable[Item]) -> Iterator[Item]:
+    """Take all frames of a clip as equally far apart."""
+    return (item._replace(steps=1.0) if isinstance(item, Shot) else item for item in items)
+
+
 def _every(items: Iterable[Item], stride: int) -> Iterator[Item]:
-    n = 0
+    since = math.inf  # steps from the last frame taken
     for item in items:
         if not isinstance(item, Shot):
-            n = 0
+            since = math.inf
             yield item
             continue
-        if n % stride == 0:
-            yield item
-        n += 1
+        since += item.steps
+        if since >= stride:
+            yield item._replace(steps=since / stride)
+            since = 0.0
 
 
 def _distinct(items: Iterable[Item], selection: Selection) -> Iterator[Item]:

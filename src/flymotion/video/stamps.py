@@ -93,6 +93,7 @@ class Clock:
         self._base = stream.time_base
         self.origin = None if live else _origin(container, stream)
         self.last: int | None = None  # stamp of the last frame, as shown
+        self.steps = 1.0  # frame durations from the one before
         self._shift = 0  # from stamps as stored
         self._step = 0  # to the last frame from the one before
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -103,20 +104,21 @@ class Clock:
             return number / self.pace.rate if self.pace.rate else math.nan
         return float((stamp - self.origin) * self._base)
 
-    def take(self, pts: int | None, wary: bool) -> tuple[int | None, bool, bool]:
+    def take(self, pts: int | None, wary: bool) -> tuple[int | None, int | None, bool]:
         """Take the stamp of the next frame.
 
         Returns
         -------
         stamp : int or None
             As shown [ticks].
-        gap : bool
-            Whether frames are missing before it.
+        missing : int or None
+            How many frames are missing before it, 0 where stamps begin anew; None where it follows the last one.
         perhaps : bool
-            Whether they are unless the next step is like this one: ``repeats``.
+            Whether they are only unless the next step is like this one: ``repeats``.
         """
+        self.steps = 1.0
         if pts is None:
-            return None, False, False
+            return None, None, False
         self.origin = pts if self.origin is None else self.origin
         stamp = pts + self._shift
         step = 0 if self.last is None else stamp - self.last
@@ -126,12 +128,16 @@ class Clock:
             step = stamp - self.last
         before, self._step = self._step, step or self._step
         self.last = stamp
-        long = step > MISSING * self._usual(wary) > 0
+        usual = self._usual(wary)
+        long = step > MISSING * usual > 0
         if step > 0:
             self._recent.append(step)
         repeats = before > 0 and alike(step, before) if long and not (wary and not self.live) else False
-        sure = wary or self.live or not long
-        return stamp, began_anew or (long and not repeats and sure), long and not repeats and not sure
+        if began_anew or not long:
+            return stamp, 0 if began_anew else None, False
+        n = round(step / usual)
+        self.steps = float(n)
+        return stamp, None if repeats else n - 1, not (repeats or wary or self.live)
 
     def repeats(self, pts: int | None) -> bool:
         """Return whether the next stamp is a step like the last one on, a rate, or before it: nothing is missing."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from flymotion.detecting import Detection
 from flymotion.detecting.overlay.colours import Levels, RoundScale, hues
-from flymotion.detecting.overlay.marks import add_inset, add_name, add_wheel, grey, paint_arrows, tinted
+from flymotion.detecting.overlay.marks import Legend, add_name, grey, paint_arrows, strip_height, tinted, with_strip
 from flymotion.field.outputs import Field, mean_velocity, preferred_directions
 from flymotion.video.luminance import area_averages
 
@@ -91,24 +91,30 @@ class Overlay:
         self.shifts = RoundScale()
 
     def draw(self, detection: Detection) -> np.ndarray:
-        """Return a frame with its motion drawn in, shape (height, width, 3), uint8."""
+        """Return a frame with its motion drawn in and a strip below, shape (height + strip, width, 3), uint8."""
         draw = {"arrows": self._arrows, "wheel": self._wheel, "directions": self._panels}[self.mode]
         image = draw(self.levels.shown(detection.image), detection.field, self.floor(detection.noise))
         if math.isfinite(detection.motion.x):
             self.shifts.update([math.hypot(detection.motion.x, detection.motion.y)])
-        add_inset(image, None if detection.cut else detection.motion, max(self.shifts.end, LEAST_SHIFT))
-        return np.asarray(image)
+        motion, end = None if detection.cut else detection.motion, max(self.shifts.end, LEAST_SHIFT)
+        time = f"frame {detection.number}" if math.isnan(detection.time) else f"{detection.time:.2f} s"
+        told = Legend(motion, end, time)
+        if self.mode == "arrows":
+            told = told._replace(speed=self.speeds.end, length=LONGEST * _step(detection.image.shape[0]))
+        return np.asarray(with_strip(image, told))
+
+    def shape(self, height: int, width: int) -> tuple[int, int]:
+        """Return the height and width of what is drawn of frames of such."""
+        return height + strip_height(height), width
 
     def _arrows(self, frame: np.ndarray, field: Field | None, floor: np.ndarray) -> Image:
         height, width = frame.shape
-        over, step = 2 if height < SMALL else 1, max(LEAST_STEP, height // ROWS)
+        over, step = 2 if height < SMALL else 1, _step(height)
         image = grey(frame)
         image = image.resize((over * width, over * height)) if over > 1 else image
         if field is not None:
             self._draw_field(image, field, step, over)
-        image = image.reduce(over) if over > 1 else image
-        add_wheel(image, self.speeds.end, LONGEST * step)
-        return image
+        return image.reduce(over) if over > 1 else image
 
     def _draw_field(self, image: Image, field: Field, step: int, over: int) -> None:
         from PIL.ImageDraw import Draw
@@ -130,7 +136,6 @@ class Overlay:
             side, cell = _cells(image, field, FINE)
             angles, strength = preferred_directions(_responses(field, side, floor), self.angles)
             image = tinted(image, hues(angles), self._opacity(strength, floor), cell)
-        add_wheel(image, 0.0, 0.0)
         return image
 
     def _panels(self, frame: np.ndarray, field: Field | None, floor: np.ndarray) -> Image:
@@ -154,6 +159,11 @@ class Overlay:
         strength = np.sqrt(strength)
         end = max(self.strengths.update(strength[..., ::3, ::3]), 2 * math.sqrt(floor.max()))
         return np.clip(strength / (end or 1), 0, 1)
+
+
+def _step(height: int) -> int:
+    """Return how far apart arrows are [pixels]."""
+    return max(LEAST_STEP, height // ROWS)
 
 
 def _responses(field: Field, side: int, floor: np.ndarray) -> np.ndarray:

@@ -31,7 +31,8 @@ QUALITY = {"crf": "20", "preset": "veryfast"}
 class OverlayVideo:
     """An H.264 video (MP4) of a movie with its motion drawn in, to be used in a ``with`` statement.
 
-    It has the size of the frames (a row or column more where that is odd) and their time stamps, be they even or not.
+    It has the size of the frames and a strip below (a row or column more where that is odd), and their time stamps, be
+    they even or not.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class OverlayVideo:
         self._interrupted = detecting.when_interrupted(self.path)
         self._overlay = Overlay(mode, detecting.angles, detecting.movie.white, detecting.field.floor)
         self._rate = detecting.movie.rate or RATE
-        self._shape = tuple(side + side % 2 for side in detecting.movie.shape)
+        self._shape = tuple(side + side % 2 for side in self._overlay.shape(*detecting.movie.shape))
         self._first = math.nan
         self._last = -1
 

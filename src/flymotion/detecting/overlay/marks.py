@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,16 +16,44 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-__all__ = ["add_inset", "add_name", "add_wheel", "font", "grey", "paint_arrows", "tinted"]
+__all__ = ["Legend", "add_name", "add_wheel", "font", "grey", "paint_arrows", "strip_height", "tinted", "with_strip"]
 
-DIMMED = 0.65
+DIMMED = 0.85
 """Brightness of a frame below what is drawn."""
 
 SHADE = (0, 0, 0, 150)
 """Colour and opacity below text."""
 
+INK = (255, 255, 255)
+"""Colour of text."""
+
 LEAST_FONT = 10
 """Size of the letters in small frames [pixels]."""
+
+WHEEL, STRIP = 3.0, 3.4
+"""Diameter of the wheel in the strip below a frame, and the strip's height, in sizes of letters."""
+
+
+class Legend(NamedTuple):
+    """What the strip below a frame says.
+
+    Attributes
+    ----------
+    motion : GlobalMotion or None
+        Of the frame; None where a clip begins.
+    end : float
+        Translation whose arrow reaches the rim of its circle [pixels per frame].
+    time : str
+        When the frame is shown.
+    speed, length : float
+        A speed, and how long an arrow of it is drawn [pixels]; 0 where there are no arrows.
+    """
+
+    motion: GlobalMotion | None
+    end: float
+    time: str = ""
+    speed: float = 0.0
+    length: float = 0.0
 
 
 def grey(frame: np.ndarray) -> Image:
@@ -102,48 +130,67 @@ def add_name(image: Image, angle: float) -> None:
     way = np.array([math.cos(math.radians(angle)), -math.sin(math.radians(angle))])
     middle = np.array([1.0, 0.85]) * size
     paint_arrows(draw, (middle - 0.6 * size * way)[None], 1.2 * size * way[None], 1.3 * size)
-    draw.text((2 * size, 0.85 * size), text, (255, 255, 255), font(size), anchor="lm")
+    draw.text((2 * size, 0.85 * size), text, INK, font(size), anchor="lm")
 
 
-def add_wheel(image: Image, speed: float, length: float) -> None:
-    """Add the wheel of directions to the upper right corner, and what length an arrow of some speed has, if any."""
+def add_wheel(image: Image) -> None:
+    """Add the wheel of directions to the upper right corner."""
+    size = _font_size(image.height)
+    _paint_wheel(image, image.width - 4 * size - size // 2, size // 2, 4 * size)
+
+
+def _paint_wheel(image: Image, left: int, top: int, diameter: int) -> None:
     from PIL import Image
     from PIL.ImageDraw import Draw
 
-    size = _font_size(image.height)
-    diameter, margin = 4 * size, size // 2
-    wheel, left = Image.fromarray(legend(diameter), "RGBA"), image.width - diameter - margin
-    draw = Draw(image, "RGBA")
-    draw.ellipse([left - 2, margin - 2, left + diameter + 1, margin + diameter + 1], fill=SHADE)
-    image.paste(wheel, (left, margin), wheel)
-    if speed:
-        text, y = f"{speed:g} px", margin + diameter + size
-        wide = draw.textlength(text, font(size)) + length + size
-        draw.rectangle([image.width - margin - wide, y - 0.8 * size, image.width - margin, y + 0.8 * size], fill=SHADE)
-        at = np.array([[image.width - margin - wide + 0.3 * size, y]])
-        paint_arrows(draw, at, np.array([[length, 0.0]]), length)
-        draw.text((image.width - margin - 0.2 * size, y), text, (255, 255, 255), font(size), anchor="rm")
+    Draw(image, "RGBA").ellipse([left - 2, top - 2, left + diameter + 1, top + diameter + 1], fill=SHADE)
+    wheel = Image.fromarray(legend(diameter), "RGBA")
+    image.paste(wheel, (left, top), wheel)
 
 
-def add_inset(image: Image, motion: GlobalMotion | None, end: float) -> None:
-    """Write global motion into the lower left corner; translation as an arrow, which reaches the rim at ``end``."""
+def strip_height(height: int) -> int:
+    """Return the height of the strip below a frame of so many rows [pixels]."""
+    return round(STRIP * _font_size(height))
+
+
+def with_strip(image: Image, told: Legend) -> Image:
+    """Return an image with a strip below, so that nothing of it is covered.
+
+    From the left: translation as an arrow in a circle, and the motion in numbers; when the frame is shown; what length
+    an arrow of some speed has; and the wheel of directions.
+    """
+    from PIL import Image
     from PIL.ImageDraw import Draw
 
-    size, draw = _font_size(image.height), Draw(image, "RGBA")
-    lines = _lines(motion)
-    radius, line = 1.5 * size, 1.35 * size
-    wide = 2.5 * radius + max(draw.textlength(text, font(size)) for text in lines) + size
-    top = image.height - line * len(lines) - 0.6 * size
-    draw.rectangle([0, top, wide, image.height], fill=SHADE)
-    middle = np.array([0.4 * size + radius, (top + image.height) / 2])
-    draw.ellipse([*(middle - radius), *(middle + radius)], outline=(150, 150, 150))
-    if motion is not None and math.isfinite(motion.x):
-        arrow = np.array([motion.x, motion.y]) * radius / (end or 1)
+    size, high = _font_size(image.height), strip_height(image.height)
+    whole = Image.new("RGB", (image.width, image.height + high))
+    whole.paste(image, (0, 0))
+    draw, middle, letters = Draw(whole), image.height + high / 2, font(size)
+    _paint_translation(draw, (0.45 * high, middle), 0.4 * high, told)
+    left = 0.95 * high
+    for k, text in enumerate(_lines(told.motion)):
+        draw.text((left, middle + (k - 0.5) * 1.35 * size), text, INK, letters, anchor="lm")
+    left += max(draw.textlength(text, letters) for text in _lines(told.motion)) + 2 * size
+    diameter = round(WHEEL * size)
+    right = whole.width - diameter - (high - diameter) // 2
+    _paint_wheel(whole, right, image.height + (high - diameter) // 2, diameter)
+    if told.speed:
+        text = f"{told.speed:g} px"
+        draw.text((right - 0.6 * size, middle), text, INK, letters, anchor="rm")
+        right -= round(draw.textlength(text, letters) + told.length + 1.5 * size)
+        paint_arrows(draw, np.array([[right, middle]]), np.array([[told.length, 0.0]]), told.length)
+    if left + draw.textlength(told.time, letters) < right - size:
+        draw.text((left, middle), told.time, INK, letters, anchor="lm")
+    return whole
+
+
+def _paint_translation(draw: ImageDraw, middle: tuple[float, float], radius: float, told: Legend) -> None:
+    at = np.array(middle)
+    draw.ellipse([*(at - radius), *(at + radius)], outline=(150, 150, 150))
+    if told.motion is not None and math.isfinite(told.motion.x):
+        arrow = np.array([told.motion.x, told.motion.y]) * radius / (told.end or 1)
         arrow *= min(1.0, radius / max(float(np.hypot(*arrow)), 1e-9))
-        paint_arrows(draw, middle[None], arrow[None], 0.8 * radius)
-    for k, text in enumerate(lines):
-        at = (2.5 * radius + 0.4 * size, top + 0.3 * size + (k + 0.5) * line)
-        draw.text(at, text, (255, 255, 255), font(size), anchor="lm")
+        paint_arrows(draw, at[None], arrow[None], 0.8 * radius)
 
 
 def _lines(motion: GlobalMotion | None) -> list[str]:
