@@ -291,6 +291,12 @@ def truth() -> Iterator[Row]:
     yield from rows()
 
 
+def pareto() -> Iterator[Row]:
+    from pareto import pareto as rows
+
+    yield from rows()
+
+
 def learn_video() -> Iterator[Row]:
     from learn_video import learn_video as rows
 
@@ -331,6 +337,7 @@ BENCHMARKS = {
     "learn-video": learn_video,
     "fly": fly,
     "truth": truth,
+    "pareto": pareto,
 }
 
 
