@@ -60,7 +60,7 @@ def real() -> Iterator[tuple[str, Case]]:
             name = f"{source.__name__}.{factor}x"
             make = partial(one, source, factor)
             label = kind if factor == 1 else f"{kind} / {factor}"
-            yield name, Case(kind, f"{label}, mean speed {speed} px", make)
+            yield name, Case(kind, f"{label}, {speed} px", make)
             if source is dimetrodon:
                 part = partial(parts_of, make, confident_half)
                 yield f"{name}.confident", Case(kind, f"{label}, most confident half", part, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache, partial
@@ -60,16 +61,23 @@ def settings() -> dict[str, Flow]:
 
 @cache
 def peers() -> dict[str, Flow]:
-    """Return OpenCV's flows, on two threads; none without OpenCV."""
+    """Return OpenCV's flows, on two threads; none without OpenCV.
+
+    DIS is made anew for each size of frame: one that saw small frames (46 x 31 pixels) keeps the finest scale that it
+    chose for them, which in larger frames takes 40 times as long and is another method.
+    """
     try:
         import cv2
     except ImportError:
         return {}
     cv2.setNumThreads(2)
 
+    @cache
+    def made(preset: int, shape: tuple[int, int]) -> Any:
+        return cv2.DISOpticalFlow_create(preset)
+
     def dis(preset: int) -> Flow:
-        flow = cv2.DISOpticalFlow_create(preset)
-        return lambda before, after: flow.calc(before, after, None).transpose(2, 0, 1)
+        return lambda before, after: made(preset, before.shape).calc(before, after, None).transpose(2, 0, 1)
 
     def farneback(before: np.ndarray, after: np.ndarray) -> np.ndarray:
         return cv2.calcOpticalFlowFarneback(before, after, None, 0.5, 3, 15, 3, 5, 1.2, 0).transpose(2, 0, 1)
@@ -120,13 +128,24 @@ def all_errors(pairs: Sequence[Pair]) -> dict[str, Errors]:
 
 
 def times(before: np.ndarray, after: np.ndarray, repeats: int) -> dict[str, float]:
-    """Return what all settings and presets take for a pair of frames [ms], in turns: medians, two threads."""
+    """Return what all settings and presets take for a pair of frames [ms], in turns: medians, two threads.
+
+    Each is called twice in its turn, and the second call counts: the first wakes its threads, and what came before it,
+    some of it large, has left the caches.
+    """
 
     def stepping(name: str) -> Callable[[], Any]:
-        stream, turns = setting(name, outputs=("velocity",)).stream(), cycle((before, after))
+        stream, turns = setting(name, outputs=("velocity",)).stream(), cycle((after, before))
         stream.step(next(turns))
         return lambda: stream.step(next(turns))
 
-    calls = [*map(stepping, SPEEDS), *(partial(flow, before, after) for flow in peers().values())]
-    seconds = sys.modules["__main__"].in_turns(*calls, repeats=repeats)
-    return {name: 1e3 * taken for name, taken in zip([*SPEEDS, *peers()], seconds, strict=True)}
+    calls = {name: stepping(name) for name in SPEEDS}
+    calls |= {name: partial(flow, before, after) for name, flow in peers().items()}
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            call()
+            start = time.perf_counter()
+            call()
+            taken[name].append(1e3 * (time.perf_counter() - start))
+    return {name: float(np.median(each)) for name, each in taken.items()}
