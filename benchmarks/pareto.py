@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from truth_cases import cases
-from truth_methods import LABELS, PRESETS, SPEEDS, Row, against, all_errors, row, times
+from truth_methods import LABELS, PRESETS, SPEEDS, Row, against, all_errors, peers, row, times
 from truth_pairs import Pair
 
 FRAME = (720, 960)
 """Size that times are compared at [pixels]; frames are repeated side by side until they fill it."""
 
-REPEATS = 3
+REPEATS = 5
 
 
 class Figure(NamedTuple):
@@ -30,6 +30,9 @@ class Figure(NamedTuple):
     ms_own: float
     """Time of the case's own frames [ms]."""
 
+
+TIMES = {"ms": "960 x 720", "ms_own": "own size"}
+"""What times are of."""
 
 Figures = dict[str, Figure]
 """Of each setting and preset."""
@@ -67,6 +70,7 @@ def measured(pairs: Sequence[Pair], taken: dict[str, tuple[float, float]]) -> Fi
 
 
 def pareto() -> Iterator[Row]:
+    all_found: list[Figures] = []
     taken: dict[str, dict[str, tuple[float, float]]] = {}
     for name, case in cases().items():
         pairs = case.make()
@@ -75,7 +79,13 @@ def pareto() -> Iterator[Row]:
             continue
         if case.whole is None:
             taken[name] = timed(pairs[0])
-        yield from rows(name, f"{case.kind}: {case.label}", measured(pairs, taken[case.whole or name]))
+        all_found.append(measured(pairs, taken[case.whole or name]))
+        yield from rows(name, f"{case.kind}: {case.label}", all_found[-1])
+    for preset in peers():
+        for time, size in TIMES.items():
+            count = sum(beaten(found, preset, time) for found in all_found)
+            note = f"cases where a setting of ours is as fast and as accurate as {LABELS[preset]}, {size}; of all cases"
+            yield row(f"pareto.beaten.{preset}.{time}", count, len(all_found), "cases", note, higher=True)
 
 
 def rows(name: str, what: str, found: Figures) -> Iterator[Row]:
@@ -87,8 +97,7 @@ def rows(name: str, what: str, found: Figures) -> Iterator[Row]:
         if method in PRESETS:
             note += f"; ours: the most accurate that is as fast, {best}; dominated: "
             note += ", ".join(
-                f"{'yes' if beaten(found, method, time) else 'no'} {size}"
-                for time, size in (("ms", "at 960 x 720"), ("ms_own", "at its own size"))
+                f"{'yes' if beaten(found, method, time) else 'no'} at {size}" for time, size in TIMES.items()
             )
             note += f"; {against()}"
         yield row(f"pareto.{name}.{method}", mine, peer, "px", note) | {"ms": figure.ms, "ms_own": figure.ms_own}

@@ -11,7 +11,7 @@ from truth_cameras import blurred, coded, dim, rolling_shutter
 from truth_light import LIGHTS, lit
 from truth_methods import confidence
 from truth_pairs import Pair, dimetrodon, noisy_pair, stereo
-from truth_rendered import panoramas, photographs
+from truth_rendered import FURTHEST, panoramas, photographs
 
 SIZES = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64)
 """Motion of photographs [pixels]."""
@@ -108,8 +108,9 @@ def small_and_large() -> Iterator[tuple[str, Case]]:
     for noise in NOISES:
         for size in SIZES if noise in (0, 2, 10) else (0.25,):
             kind = f"{SLOW if size <= 2 else FAST}, {'noise' if noise else 'no noise'}"
+            label = f"{size:g} px, noise {noise}" + (", 640 x 480" if size >= FURTHEST else "")
             make = partial(with_noise, photographs, noise, "translation", size)
-            yield f"translation.{size:g}px.noise-{noise}", Case(kind, f"{size:g} px, noise {noise}", make)
+            yield f"translation.{size:g}px.noise-{noise}", Case(kind, label, make)
 
 
 def by_contrast() -> Iterator[tuple[str, Case]]:

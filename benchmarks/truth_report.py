@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pareto import Figure, Figures, as_fast, beaten, gathered
+from pareto import TIMES, Figure, Figures, as_fast, beaten, gathered
 from truth_cases import cases
 from truth_figures import draw_noises, draw_pareto, draw_sizes
 from truth_methods import LABELS, PRESETS, SPEEDS
@@ -24,8 +24,6 @@ from flymotion.plots.canvas import save_figure
 from flymotion.writing import results, whole
 
 READERS = ("three-pixel", "learned-5", "learned-7", "three-pixel-9x9", "learned-7-9x9", "velocity")
-
-TIMES = ("ms", "ms_own")
 
 
 def markdown(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -86,7 +84,7 @@ def loss(name: str, figures: Figures, preset: str, lost: Sequence[str], best: st
         cell(figures[preset]),
         f"{best}: {cell(figures[best])}" if best else "none",
         "the same" if most == best else f"{most}: {cell(figures[most])}",
-        "both" if len(lost) == 2 else {"ms": "960 x 720", "ms_own": "own size"}[lost[0]],
+        "both" if len(lost) == 2 else TIMES[lost[0]],
     ]
 
 
@@ -184,8 +182,13 @@ def main() -> None:
     }.items():
         text = filled(text, name, content)
     with results(folder, sources=[file]) as run:
-        for name, draw in (("pareto", draw_pareto), ("size", draw_sizes), ("noise", draw_noises)):
-            save_figure(draw(found), run.aside / f"accuracy-{name}.png", dpi=100)
+        for name, drawing in {
+            "time": draw_pareto(found, "ms"),
+            "own-time": draw_pareto(found, "ms_own"),
+            "size": draw_sizes(found),
+            "noise": draw_noises(found),
+        }.items():
+            save_figure(drawing, run.aside / f"accuracy-{name}.png", dpi=100)
         with whole(run.aside / page.name) as place:
             place.write_text(text, encoding="utf-8")
 
