@@ -90,7 +90,7 @@ def field() -> Iterator[dict[str, Any]]:
         yield row(f"field.{name}", taken[name] * 1e3, against, "ms/frame", note)
     for name in ours:
         note = (
-            what.format(name.replace("three-pixel", "scale 2 by default"))
+            what.format(name.replace("three-pixel", "by default"))
             if name != "learned"
             else "learned 5 x 5, four directions, DIS ultrafast; at least 1"
         )

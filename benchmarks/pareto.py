@@ -17,7 +17,7 @@ from truth_pairs import Pair
 FRAME = (720, 960)
 """Size that times are compared at [pixels]; frames are repeated side by side until they fill it."""
 
-REPEATS = 5
+REPEATS = 4
 
 
 class Figure(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -124,23 +124,24 @@ def coded(size: float, crf: int) -> list[Pair]:
     return pairs
 
 
-def encoded(frames: np.ndarray, crf: int) -> bytes:
-    """Return a clip as an mp4 file: an intra frame, then predicted ones; one thread, on which results depend."""
+def encoded(frames: np.ndarray, crf: int) -> list[Any]:
+    """Return packets of H.264: an intra frame, then predicted ones; one thread, on which results depend."""
     import av
 
-    buffer = io.BytesIO()
-    options = {"crf": str(crf), "threads": "1", "x264-params": "bframes=0:scenecut=0"}
-    with av.open(buffer, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=30, options=options)
-        stream.height, stream.width, stream.pix_fmt = *SIZE, "yuv420p"
-        for frame in frames:
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, "gray")))
-        container.mux(stream.encode(None))
-    return buffer.getvalue()
+    codec = av.CodecContext.create("libx264", "w")
+    codec.height, codec.width, codec.pix_fmt, codec.time_base = *SIZE, "yuv420p", Fraction(1, 30)
+    codec.options = {"crf": str(crf), "threads": "1", "x264-params": "bframes=0:scenecut=0"}
+    packets = []
+    for number, image in enumerate(frames):
+        frame = av.VideoFrame.from_ndarray(image, "gray").reformat(format="yuv420p")
+        frame.pts, frame.time_base = number, codec.time_base
+        packets += codec.encode(frame)
+    return packets + codec.encode(None)
 
 
-def decoded(file: bytes) -> list[np.ndarray]:
+def decoded(packets: list[Any]) -> list[np.ndarray]:
     import av
 
-    with av.open(io.BytesIO(file)) as container:
-        return [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+    codec = av.CodecContext.create("h264", "r")
+    frames = [frame for packet in [*packets, None] for frame in codec.decode(packet)]
+    return [frame.to_ndarray(format="gray") for frame in frames]

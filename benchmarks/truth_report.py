@@ -1,6 +1,6 @@
 """Draw and tabulate what was measured against known motion: python benchmarks/truth_report.py FILE [docs].
 
-FILE is what `run.py truth pareto --json FILE` wrote; where there is none it is measured first, in some ten minutes.
+FILE is what `run.py truth pareto --json FILE` wrote; where there is none it is measured first, in some eight minutes.
 Writes the figures accuracy-*.png into the folder, and the tables of its accuracy.md between their marks.
 """
 
