@@ -58,7 +58,8 @@ def draw_pareto(found: dict[str, Figures], time: str) -> Any:
         of_kind = [figures for name, figures in found.items() if cases()[name].kind == kind]
         places = {method: mean_place(of_kind, method, time) for method in of_kind[0]}
         for group, line in ((SPEEDS, "C3-"), (PRESETS[:3], "C0--")):
-            axes.plot(*zip(*(places[m] for m in group if m in places), strict=True) or ((), ()), line, alpha=0.5)
+            if group[0] in places:
+                axes.plot(*zip(*(places[method] for method in group), strict=True), line, alpha=0.5)
         for method, place in places.items():
             axes.plot(*place, **style(method) | {"linestyle": "none", "markersize": 6})
         axes.set(xscale="log", yscale="log", title=f"{kind} ({len(of_kind)})")

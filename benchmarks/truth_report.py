@@ -41,6 +41,11 @@ def figure(value: float | None) -> str:
     return f"{value:.{0 if value >= 10 else 1 if value >= 3 else 2 if value >= 0.1 else 3}f}"
 
 
+def presets(found: dict[str, Figures]) -> list[str]:
+    """Return the presets that were measured: none without OpenCV."""
+    return [preset for preset in PRESETS if all(preset in figures for figures in found.values())]
+
+
 def kinds(found: dict[str, Figures]) -> dict[str, list[str]]:
     """Return the names of the cases of each kind."""
     named: dict[str, list[str]] = {}
@@ -56,16 +61,16 @@ def summary(found: dict[str, Figures]) -> str:
     """Count, of each kind and preset, the cases where a setting of ours is as fast and as accurate."""
     lines = []
     for kind, names in {**kinds(found), "**all**": list(found)}.items():
-        counts = [[sum(beaten(found[n], preset, time) for n in names) for time in TIMES] for preset in PRESETS]
+        counts = [[sum(beaten(found[n], preset, time) for n in names) for time in TIMES] for preset in presets(found)]
         lines.append([kind, str(len(names)), *(f"{large}, {own}" for large, own in counts)])
-    return markdown(["cases", "of them", *(LABELS[preset] for preset in PRESETS)], lines)
+    return markdown(["cases", "of them", *(LABELS[preset] for preset in presets(found))], lines)
 
 
 def losses(found: dict[str, Figures]) -> str:
     """Tabulate each case and preset that no setting of ours beats at both sizes; those it never beats, worst, first."""
     lines = []
     for name, figures in found.items():
-        for preset in PRESETS:
+        for preset in presets(found):
             lost = [time for time in TIMES if not beaten(figures, preset, time)]
             if lost:
                 best = as_fast(figures, preset, lost[0])
