@@ -92,10 +92,6 @@ def calibration() -> Iterator[Row]:
     That number is half of what 95 % of the kind's errors are below: right by knowing the truth, but it says nothing
     about any one pixel.
     """
-    from flymotion.field import OUTPUTS
-
-    if "error" not in OUTPUTS:
-        return
     field = setting(DEFAULT, outputs=("velocity", "error"))
     for kind in dict.fromkeys(case.kind for case in cases().values()):
         pairs = [pair for c in cases().values() if c.kind == kind and c.whole is None for pair in c.make()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import cache, partial
 from itertools import cycle
 from typing import Any, NamedTuple
@@ -44,10 +43,7 @@ def setting(name: str, **more: Any) -> Any:
     """Return one of our settings; it is the same for frames of any size."""
     from flymotion.field import MotionField
 
-    if "speed" in [f.name for f in fields(MotionField)]:
-        return MotionField(speed=name, **more)
-    stand_ins: dict[str, dict[str, Any]] = {"fastest": {"finest": 1}, "fast": {}, "accurate": {"finest": 0}}
-    return MotionField(**stand_ins[name], **more)
+    return MotionField(speed=name, **more)
 
 
 def velocity_of(field: Any) -> Flow:
