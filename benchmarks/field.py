@@ -8,6 +8,7 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
+from truth_methods import SPEEDS, setting
 
 SIZE = (1080, 1920)
 
@@ -76,18 +77,23 @@ def field() -> Iterator[dict[str, Any]]:
     ours = {"three-pixel": stepping(MotionField(outputs=ways), pair)}
     ours |= {f"scale-{k}": stepping(MotionField(outputs=ways, finest=k), pair) for k in (1, 0)}
     ours["learned"] = stepping(MotionField(learned_detectors(), outputs=("directions",)), pair)
+    alone = {f"velocity.{speed}": stepping(setting(speed, outputs=("velocity",)), pair) for speed in SPEEDS}
     peer = dis(pair)
-    functions = [*ours.values(), copying(pair, 6), *([peer] if peer else [])]
+    functions = [*ours.values(), *alone.values(), copying(pair, 6), *([peer] if peer else [])]
     seconds = in_turns(*functions, repeats=15)
-    taken = dict(zip([*ours, "copy", "dis"], seconds, strict=False))
+    taken = dict(zip([*ours, *alone, "copy", "dis"], seconds, strict=False))
     what = "1920 x 1080, four directions and velocity, {}, DIS ultrafast; at least 3"
+    against = taken["dis"] * 1e3 if peer else None
+    for name in alone:
+        note = "1920 x 1080, velocity alone, DIS ultrafast" + ("; at least 3" if name.endswith("fastest") else "")
+        note = note if peer else f"no peer: OpenCV is not installed; {note}"
+        yield row(f"field.{name}", taken[name] * 1e3, against, "ms/frame", note)
     for name in ours:
         note = (
-            what.format(name.replace("three-pixel", "scale 2 by default"))
+            what.format(name.replace("three-pixel", "by default"))
             if name != "learned"
             else "learned 5 x 5, four directions, DIS ultrafast; at least 1"
         )
-        against = taken["dis"] * 1e3 if peer else None
         note = note if peer else f"no peer: OpenCV is not installed; {note}"
         yield row(f"field.{name}", taken[name] * 1e3, against, "ms/frame", note)
         if name != "learned":

@@ -297,6 +297,12 @@ def frame_motion() -> Iterator[Row]:
     yield from rows()
 
 
+def pareto() -> Iterator[Row]:
+    from pareto import pareto as rows
+
+    yield from rows()
+
+
 def learn_video() -> Iterator[Row]:
     from learn_video import learn_video as rows
 
@@ -338,6 +344,7 @@ BENCHMARKS = {
     "fly": fly,
     "truth": truth,
     "frame-motion": frame_motion,
+    "pareto": pareto,
 }
 
 

@@ -1,110 +1,38 @@
-"""Draw and tabulate what `run.py truth --json FILE` measured: python benchmarks/truth_report.py FILE [docs].
+"""Draw and tabulate what was measured against known motion: python benchmarks/truth_report.py FILE [docs].
 
-Writes accuracy-size.png and accuracy-noise.png into the folder, and the tables of its accuracy.md between their marks.
+FILE is what `run.py truth pareto --json FILE` wrote; where there is none it is measured first, in some eight minutes.
+Writes the figures accuracy-*.png into the folder, and the tables of its accuracy.md between their marks.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from pareto import TIMES, Figure, Figures, as_fast, beaten, gathered
+from truth_cases import cases
+from truth_figures import draw_noises, draw_pareto, draw_sizes
+from truth_methods import LABELS, PRESETS, SPEEDS
 
 from flymotion.plots.canvas import save_figure
 from flymotion.writing import results, whole
 
-METHODS = {
-    "ours": "MotionField",
-    "dis-ultrafast": "DIS ultrafast",
-    "dis-fast": "DIS fast",
-    "dis-medium": "DIS medium",
-    "farneback": "Farneback",
-}
-STYLES = dict(zip(METHODS, ("C3o-", "C0v--", "C0s--", "C0D--", "C7^:"), strict=True))
-SHADES = {"dis-ultrafast": 0.4, "dis-fast": 0.65}
-
-SIZES = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8)
-NOISES = (0, 1, 2, 5, 10)
-
-Figures = dict[str, dict[str, float]]
-
-ROWS = {
-    "Dimetrodon, mean speed 2.1 px": "dimetrodon.1x.mean",
-    "- most confident half": "dimetrodon.1x.confident.50",
-    "- within 8 px of its edges": "dimetrodon.1x.edges.mean",
-    "Dimetrodon / 2, 1.0 px": "dimetrodon.2x.mean",
-    "Dimetrodon / 4, 0.5 px": "dimetrodon.4x.mean",
-    "- most confident half ": "dimetrodon.4x.confident.50",
-    "Stereo, 35 px": "stereo.1x.mean",
-    "Stereo / 4, 9 px": "stereo.4x.mean",
-    "Stereo / 8, 4.6 px": "stereo.8x.mean",
-    "- within 8 px of its edges ": "stereo.8x.edges.mean",
-    "Stereo / 16, 2.4 px": "stereo.16x.mean",
-    **{
-        f"Photographs, {size:g} px, noise {noise}": f"translation.{size:g}px.noise-{noise}.mean"
-        for noise in (0, 2, 10)
-        for size in (0.1, 0.25, 0.5, 1, 2, 8)
-    },
-    "Photographs, 0.25 px, noise 2, quarter of most contrast": "contrast.25",
-    "- second quarter": "contrast.50",
-    "- third quarter": "contrast.75",
-    "- quarter of least contrast": "contrast.100",
-    "Photographs turn by 0.2 deg, noise 2": "rotation.0.2deg.noise-2.mean",
-    "Photographs turn by 1 deg, noise 2": "rotation.1deg.noise-2.mean",
-    "Photographs grow by 0.2 %, noise 2": "zoom.0.002.noise-2.mean",
-    "Photographs grow by 1 %, noise 2": "zoom.0.01.noise-2.mean",
-    **{
-        f"Panoramas, {size:g} px, noise {noise}": f"panorama.{size:g}px.noise-{noise}.mean"
-        for noise in (0, 5)
-        for size in (0.1, 0.5, 2)
-    },
-    "**Time** of 960 x 720 pixels [ms]": "time",
-}
-
-READERS = ("three-pixel", "learned-5", "learned-7", "three-pixel-9x9", "learned-7-9x9", "velocity", "peer")
+READERS = ("three-pixel", "learned-5", "learned-7", "three-pixel-9x9", "learned-7-9x9", "velocity")
 
 
-def gathered(rows: list[dict[str, Any]]) -> Figures:
-    """Return the figure of each method by what was measured; of directions, by way of reading them."""
-    found: Figures = {}
-    for row in rows:
-        name = row["name"].removeprefix("truth.")
-        what, _, method = name.rpartition(".")
-        if name.startswith("direction."):
-            found.setdefault(what, {})[method] = row["ours"]
-            found[what]["peer"] = row["peer"]
-            continue
-        what, method = (what, method) if method in METHODS else (name, None)
-        found.setdefault(what, {})["ours"] = row["ours"]
-        if method:
-            found[what][method] = row["peer"]
-    return found
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-def table(found: Figures) -> str:
-    lines = ["| mean end-point error [px] | " + " | ".join(METHODS.values()) + " |", "|---" * (len(METHODS) + 1) + "|"]
-    for label, what in ROWS.items():
-        values = found.get(what, {})
-        best = figure(min((v for v in values.values() if v is not None), default=None))
-        texts = [figure(values.get(method)) for method in METHODS]
-        cells = [f"**{text}**" if text == best != "-" else text for text in texts]
-        lines.append(f"| {label.strip()} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def directions_table(found: Figures) -> str:
-    titles = [name.replace("-9x9", ", 9 x 9") for name in READERS[:-1]]
-    lines = ["| pixels right [%] | " + " | ".join(titles) + " | best flow |", "|---" * (len(READERS) + 1) + "|"]
-    for noise in (0, 2, 10):
-        for size in (0.1, 0.25, 1):
-            values = found.get(f"direction.{size:g}px.noise-{noise}", {})
-            cells = ["-" if values.get(name) is None else f"{values[name]:.0f}" for name in READERS]
-            lines.append(f"| {size:g} px, noise {noise} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def markdown(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    cells = [titles, ["---"] * len(titles), *lines]
+    return (
+        "\n".join("| " + " | ".join(line) + " |" for line in cells)
+        .replace("| --- |", "|---|")
+        .replace(" --- |", "---|")
+    )
 
 
 def figure(value: float | None) -> str:
@@ -113,71 +41,161 @@ def figure(value: float | None) -> str:
     return f"{value:.{0 if value >= 10 else 1 if value >= 3 else 2 if value >= 0.1 else 3}f}"
 
 
+def presets(found: dict[str, Figures]) -> list[str]:
+    """Return the presets that were measured: none without OpenCV."""
+    return [preset for preset in PRESETS if all(preset in figures for figures in found.values())]
+
+
+def kinds(found: dict[str, Figures]) -> dict[str, list[str]]:
+    """Return the names of the cases of each kind."""
+    named: dict[str, list[str]] = {}
+    for name in found:
+        named.setdefault(cases()[name].kind, []).append(name)
+    return named
+
+
+# -- error and time ----------------------------------------------------------------------------------------------------
+
+
+def summary(found: dict[str, Figures]) -> str:
+    """Count, of each kind and preset, the cases where a setting of ours is as fast and as accurate."""
+    lines = []
+    for kind, names in {**kinds(found), "**all**": list(found)}.items():
+        counts = [[sum(beaten(found[n], preset, time) for n in names) for time in TIMES] for preset in presets(found)]
+        lines.append([kind, str(len(names)), *(f"{large}, {own}" for large, own in counts)])
+    return markdown(["cases", "of them", *(LABELS[preset] for preset in presets(found))], lines)
+
+
+def losses(found: dict[str, Figures]) -> str:
+    """Tabulate each case and preset that no setting of ours beats at both sizes; those it never beats, worst, first."""
+    lines = []
+    for name, figures in found.items():
+        for preset in presets(found):
+            lost = [time for time in TIMES if not beaten(figures, preset, time)]
+            if lost:
+                best = as_fast(figures, preset, lost[0])
+                behind = figures[best or SPEEDS[0]].error / figures[preset].error
+                lines.append(((len(lost) == 2, behind), loss(name, figures, preset, lost, best)))
+    ordered = [line for _, line in sorted(lines, key=lambda pair: pair[0], reverse=True)]
+    titles = ["case", "preset", "error, time", "ours that is as fast", "ours, most accurate", "lost"]
+    return markdown(titles, ordered)
+
+
+def loss(name: str, figures: Figures, preset: str, lost: Sequence[str], best: str | None) -> list[str]:
+    case, most = cases()[name], min(SPEEDS, key=lambda speed: figures[speed].error)
+    return [
+        f"{case.kind}: {case.label}",
+        LABELS[preset],
+        cell(figures[preset]),
+        f"{best}: {cell(figures[best])}" if best else "none",
+        "the same" if most == best else f"{most}: {cell(figures[most])}",
+        "both" if len(lost) == 2 else TIMES[lost[0]],
+    ]
+
+
+def cell(each: Figure) -> str:
+    return f"{figure(each.error)} px, {figure(each.ms)} / {figure(each.ms_own)} ms"
+
+
+def errors_table(found: dict[str, Figures]) -> str:
+    lines = []
+    for kind, names in kinds(found).items():
+        lines.append([f"*{kind}*", *[""] * len(LABELS)])
+        for name in names:
+            values = [found[name][method].error if method in found[name] else None for method in LABELS]
+            best = figure(min(value for value in values if value is not None))
+            texts = [figure(value) for value in values]
+            lines.append([cases()[name].label, *(f"**{text}**" if text == best else text for text in texts)])
+    return markdown(["mean end-point error [px]", *LABELS.values()], lines)
+
+
+def times_table(found: dict[str, Figures]) -> str:
+    """Tabulate the median times of each kind of case, at 960 x 720 pixels and at its own size."""
+    lines = []
+    for kind, names in {**kinds(found), "**all**": list(found)}.items():
+        cells = []
+        for method in LABELS:
+            taken = [[getattr(found[n][method], time) for time in TIMES] for n in names if method in found[n]]
+            cells.append(" / ".join(map(figure, np.median(taken, axis=0))) if taken else "-")
+        lines.append([kind, *cells])
+    return markdown(["median time [ms]: 960 x 720 / own size", *LABELS.values()], lines)
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------------
+
+
+def directions_table(rows: Sequence[dict[str, Any]]) -> str:
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row["name"].startswith("truth.direction."):
+            what, _, method = row["name"].removeprefix("truth.direction.").rpartition(".")
+            found.setdefault(what, {})[method] = row["ours"]
+            found[what]["peer"] = row["peer"]
+    titles = [name.replace("-9x9", ", 9 x 9") for name in READERS]
+    lines = []
+    for noise in (0, 2, 10):
+        for size in (0.1, 0.25, 1):
+            values = found.get(f"{size:g}px.noise-{noise}", {})
+            cells = ["-" if values.get(name) is None else f"{values[name]:.0f}" for name in (*READERS, "peer")]
+            lines.append([f"{size:g} px, noise {noise}", *cells])
+    return markdown(["pixels right [%]", *titles, "best flow"], lines)
+
+
+def trust_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Tabulate how far the estimate of the error is right, of each kind of case."""
+    found = {row["name"]: row for row in rows if row["name"].startswith("truth.error.")}
+    lines = []
+    for kind in dict.fromkeys(name.removeprefix("truth.error.").rpartition(".")[0] for name in found):
+        within, median, told = (found[f"truth.error.{kind}.{what}"] for what in ("within", "median", "told"))
+        cells = [f"{within['ours']:.0f}", figure(median["ours"]), figure(median["peer"]), f"{told['ours']:.0f}"]
+        lines.append([kind, *cells])
+    titles = ["cases", "within twice the estimate [%]", "median estimate / median error"]
+    titles += ["the same of one number for all", "pixels with an estimate [%]"]
+    return markdown(titles, lines)
+
+
+def measured_with(rows: Sequence[dict[str, Any]], found: dict[str, Figures]) -> str:
+    notes = [row["note"].rpartition("; ")[2] for row in rows if row["name"].endswith(PRESETS)]
+    peer = f"Measured with {notes[0]}" if notes else "Measured without OpenCV"
+    return f"{peer}: {len(found)} cases, {len(SPEEDS)} settings of ours."
+
+
 def filled(page: str, name: str, content: str) -> str:
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    if begin not in page:
+        raise ValueError(f"the page has no mark {begin!r}")
     return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{content}\n{end}", page, flags=re.DOTALL)
-
-
-# -- figures -----------------------------------------------------------------------------------------------------------
-
-
-def panels(title_of: list[str]) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(9.5, 4), layout="constrained")
-    axes = drawing.subplots(1, 2)
-    for each, title in zip(axes, title_of, strict=True):
-        each.set(title=title, ylabel="mean end-point error [px]")
-        each.grid(alpha=0.3)
-    return drawing, axes
-
-
-def curve(axes: Any, method: str, x: Any, y: Any) -> None:
-    if None not in y:
-        axes.plot(x, y, STYLES[method], label=METHODS[method], alpha=SHADES.get(method, 1.0), markersize=5)
-
-
-def draw_sizes(found: Figures) -> Any:
-    noises = (0, 5)
-    drawing, axes = panels([f"noise of {noise} grey levels" for noise in noises])
-    for each, noise in zip(axes, noises, strict=True):
-        for method in METHODS:
-            curve(each, method, SIZES, [found[f"translation.{s:g}px.noise-{noise}.mean"].get(method) for s in SIZES])
-        each.plot(SIZES, SIZES, color="0.6", linewidth=0.8, label="no motion seen")
-        each.set(xscale="log", yscale="log", xlabel="motion [px]", ylim=(0.005, 10), xticks=SIZES)
-        each.set_xticklabels([f"{s:g}" for s in SIZES])
-        each.minorticks_off()
-    axes[0].legend(fontsize="small")
-    return drawing
-
-
-def draw_noises(found: Figures) -> Any:
-    drawing, (left, right) = panels(["photographs that move by 0.25 px", "the same, noise of 2 grey levels"])
-    for method in METHODS:
-        curve(left, method, NOISES, [found[f"translation.0.25px.noise-{n}.mean"].get(method) for n in NOISES])
-        time, error = found["time"].get(method), found["translation.0.25px.noise-2.mean"].get(method)
-        curve(right, method, [time], [error])
-        if time:
-            right.annotate(METHODS[method], (time, error), (0, 7), textcoords="offset points", ha="center", fontsize=8)
-    left.set(xlabel="sensor noise, standard deviation [grey levels]", ylim=(0, None))
-    right.set(xscale="log", xlabel="time for 960 x 720 pixels [ms]", xlim=(4, 1500), xticks=(10, 100, 1000))
-    right.set_xticklabels(["10", "100", "1000"])
-    right.minorticks_off()
-    right.set_ylim(0, 1.15 * right.dataLim.y1)
-    left.legend(fontsize="small")
-    return drawing
 
 
 def main() -> None:
     file, folder = Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) > 2 else "docs")
-    found = gathered(json.loads(file.read_text(encoding="utf-8")))
+    if not file.exists():
+        command = [sys.executable, str(Path(__file__).with_name("run.py")), "truth", "pareto", "--json", str(file)]
+        subprocess.run(command, check=True)
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    found = gathered(rows)
     page = folder / "accuracy.md"
-    text = filled(page.read_text(encoding="utf-8"), "errors", table(found))
+    text = page.read_text(encoding="utf-8")
+    for name, content in {
+        "measured": measured_with(rows, found),
+        "summary": summary(found),
+        "losses": losses(found),
+        "errors": errors_table(found),
+        "times": times_table(found),
+        "trust": trust_table(rows),
+        "directions": directions_table(rows),
+    }.items():
+        text = filled(text, name, content)
     with results(folder, sources=[file]) as run:
-        for name, draw in (("size", draw_sizes), ("noise", draw_noises)):
-            save_figure(draw(found), run.aside / f"accuracy-{name}.png", dpi=100)
+        for name, drawing in {
+            "time": draw_pareto(found, "ms"),
+            "own-time": draw_pareto(found, "ms_own"),
+            "size": draw_sizes(found),
+            "noise": draw_noises(found),
+        }.items():
+            save_figure(drawing, run.aside / f"accuracy-{name}.png", dpi=100)
         with whole(run.aside / page.name) as place:
-            place.write_text(filled(text, "directions", directions_table(found)), encoding="utf-8")
+            place.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
