@@ -5,7 +5,8 @@ through them by RANSAC. It is done twice, with the corners of the black and of t
 believed (`sure`) only where
 
 - each half has 30 corners or more that come back to within 0.3 pixels, and 0.6 or more of them agree to within a pixel;
-- both translations of the frame's centre differ by no more than 0.1 pixels, or 0.05 of their length if that is more.
+- both translations of the frame's centre differ by no more than 0.1 pixels, or 0.05 of their length if that is more;
+- those that agree lie in half of the frame's sixteenths or more: where a road has no corners, those of a car agree.
 
 **Rest**: the mean square change of a cell of 16 x 16 pixels is what noise makes of it, at most twice that of the
 median cell of the pair, or one squared grey level, and in none of its sixteenths four times that. A cell is a witness
@@ -20,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CELL", "DenseFlow", "Similarity", "by_features", "cells", "shifted"]
+__all__ = ["CELL", "DenseFlow", "Followed", "Similarity", "by_features", "cells", "shifted"]
 
-LEAST_CORNERS, LEAST_SHARE, COMES_BACK = 30, 0.6, 0.3
+LEAST_CORNERS, LEAST_SHARE, LEAST_SPREAD, COMES_BACK = 30, 0.6, 0.5, 0.3
 DIFFER, DIFFER_SHARE = 0.1, 0.05
 SQUARES = 8
 """Of the chessboard, along the frame's width."""
@@ -41,6 +42,8 @@ class Similarity(NamedTuple):
     looming: float
     share: float
     """Of what was followed that agrees."""
+    spread: float = 1.0
+    """Share of the frame's sixteenths that have some of it."""
     sure: bool = True
 
     def fastest(self, shape: tuple[int, ...]) -> float:
@@ -49,19 +52,28 @@ class Similarity(NamedTuple):
         return math.hypot(self.x, self.y) + turn * math.hypot(*shape) / 2
 
 
-LOST = Similarity(math.nan, math.nan, math.nan, math.nan, 0.0, False)
+LOST = Similarity(math.nan, math.nan, math.nan, math.nan, 0.0, 0.0, False)
 
 
-def by_features(before: np.ndarray, after: np.ndarray) -> Similarity:
-    """Return how corners move from one frame to the next, both halves' together."""
+class Followed(NamedTuple):
+    """What corners say of a pair."""
+
+    both: Similarity
+    halves: tuple[Similarity, Similarity]
+    """Of the black and of the white squares alone."""
+
+
+def by_features(before: np.ndarray, after: np.ndarray) -> Followed:
+    """Return how corners move from one frame to the next."""
     halves = [_followed(before, after, colour) for colour in (0, 1)]
     if min(len(start) for start, _ in halves) < LEAST_CORNERS:
-        return LOST
+        return Followed(LOST, (LOST, LOST))
     one, other = (_similarity(start, end, before.shape) for start, end in halves)
     both = _similarity(*(np.concatenate(part) for part in zip(*halves, strict=True)), before.shape)
     apart, length = math.hypot(one.x - other.x, one.y - other.y), math.hypot(both.x, both.y)
     agree = apart <= max(DIFFER, DIFFER_SHARE * length)  # False for NaN
-    return both._replace(sure=agree and min(one.share, other.share) >= LEAST_SHARE)
+    sure = agree and min(one.share, other.share) >= LEAST_SHARE and both.spread >= LEAST_SPREAD
+    return Followed(both._replace(sure=sure), (one, other))
 
 
 def _followed(before: np.ndarray, after: np.ndarray, colour: int) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +104,9 @@ def _similarity(start: np.ndarray, end: np.ndarray, shape: tuple[int, ...]) -> S
     if matrix is None:
         return LOST
     (a, _, x), (b, _, y) = matrix
-    return Similarity(x, y, -math.degrees(math.atan2(b, a)), math.hypot(a, b) - 1, float(inliers.mean()))
+    column, row = (4 * start[inliers.ravel() > 0] / shape[::-1]).astype(int).T
+    spread = len(np.unique(4 * row + column)) / 16
+    return Similarity(x, y, -math.degrees(math.atan2(b, a)), math.hypot(a, b) - 1, float(inliers.mean()), spread)
 
 
 class DenseFlow:

@@ -32,17 +32,21 @@ def gathered(rows: list[dict[str, Any]]) -> Figures:
 
 
 def moving(found: Figures) -> str:
-    title = "| clip | shows | sure | size | r: ours | DIS fitted | DIS median "
+    title = "| clip | shows | sure | size | r: ours | DIS fitted | DIS median | halves "
     title += "| off by: ours | DIS fitted | DIS median | over ten |"
     lines = []
     for clip, shows, values in clips(found, "translation.correlation.fitted"):
         r, fitted = values["translation.correlation.fitted"]
         median, size = values["translation.correlation.median"][1], values["translation.size.fitted"][0]
         rms = best(*values["translation.rms.fitted"], values["translation.rms.median"][1])
-        far = text(values.get("far.slope", (None,))[0])
+        itself, far = values.get("translation.itself", (None,))[0], text(values.get("far.slope", (None,))[0])
         start = [clip, shows, percent(values["sure"][0]), text(size)]
         lines.append(
-            (r is not None and r > LEAST_CORRELATION, -(r or -1), [*start, *map(share, (r, fitted, median)), *rms, far])
+            (
+                r is not None and r > LEAST_CORRELATION,
+                -(r or -1),
+                [*start, *map(share, (r, fitted, median, itself)), *rms, far],
+            )
         )
     return table(title, lines)
 
@@ -110,7 +114,7 @@ def timed(found: Figures) -> str:
     for clip, _, values in clips(found, "time"):
         ours, decoding = values["time"]
         lines.append((True, -(ours or 0), [clip, text(ours), text(decoding)]))
-    return table("| clip | detect | decoding alone |", lines)
+    return table("| clip | detect | decoding alone |", lines, goal=False)
 
 
 TABLES: dict[str, Callable[[Figures], str]] = {
@@ -130,15 +134,16 @@ def clips(found: Figures, what: str) -> Iterable[tuple[str, str, dict[str, tuple
             yield source.name, source.shows, found[source.name]
 
 
-def table(title: str, lines: list[tuple[bool, float, list[str]]]) -> str:
+def table(title: str, lines: list[tuple[bool, float, list[str]]], *, goal: bool = True) -> str:
     """Return rows, those that miss their goal first, worst first; with a column that says which."""
     if not lines:
         return "Nothing of it was measured."
-    ordered = sorted(lines, key=lambda line: (line[0], line[1]))
-    held = sum(line[0] for line in lines)
-    rows = ["| " + " | ".join(["" if good else "**no**", *cells]) + " |" for good, _, cells in ordered]
-    head = "| holds " + title
-    return "\n".join([f"Holds on {held} of {len(lines)}.", "", head, "|---" * (title.count("|")) + "|", *rows])
+    rows = [
+        (["" if good else "**no**"] if goal else []) + cells for good, _, cells in sorted(lines, key=lambda n: n[:2])
+    ]
+    head = "| holds " + title if goal else title
+    body = [head, "|---" * (head.count("|") - 1) + "|", *("| " + " | ".join(cells) + " |" for cells in rows)]
+    return "\n".join(([f"Holds on {sum(good for good, *_ in lines)} of {len(lines)}.", ""] if goal else []) + body)
 
 
 def best(*values: float | None) -> list[str]:

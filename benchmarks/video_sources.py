@@ -50,12 +50,18 @@ _DVR, _NONE = "Breakthrough/DVR-Scan", "none stated"
 
 SOURCES = (
     Source(
-        "overhead-cars.mp4", "fixed", "cars on a plain road from above", _INTEL, "car-detection.mp4", "CC BY 4.0", 150
+        "overhead-cars.mp4",
+        "drone",
+        "cars on a plain road from above; drifts",
+        _INTEL,
+        "car-detection.mp4",
+        "CC BY 4.0",
+        150,
     ),
     Source("motorway-720p.mp4", "fixed", "motorway", _DVR, "tests/resources/traffic_camera.mp4", "BSD-2"),
     Source("motorway-320.avi", "fixed", "motorway, noisy", "andrewssobral/bgslibrary", "dataset/video02.avi", "MIT"),
     Source("road-60fps.avi", "fixed", "road, noisy", "andrewssobral/bgslibrary", "dataset/video03.avi", "MIT", 150),
-    Source("square.mp4", "fixed", "people on a square, from above", _DISTANCE, "goodquality.mp4", _NONE),
+    Source("square.mp4", "drone", "people on a square, from above; drifts", _DISTANCE, "goodquality.mp4", _NONE),
     Source(
         "room-persons.mp4", "fixed", "persons in a room", _INTEL, "one-by-one-person-detection.mp4", "CC BY 4.0", 175
     ),
