@@ -248,7 +248,7 @@ def moving_rows(name: str, clip: Clip) -> Iterator[Row]:
                 yield row(f"{name}.{what}.{key}.{label}", ours[key], theirs[key], unit_of, peer, higher=higher)
     itself = agreement(clip.halves[:, :2], clip.halves[:, 2:], clip.sure)["correlation"]
     yield row(f"{name}.translation.itself", itself, 1.0, "r", "between both halves of the reference", higher=True)
-    if len(far := clip.far[np.isfinite(clip.far).all(axis=1)]) >= 3:
+    if len(far := clip.far[np.isfinite(clip.far).all(axis=1)]) >= 2:
         ours, truth = far[:, :2], far[:, 2:]
         slope, size = float(np.sum(ours * truth) / np.sum(truth**2)), float(np.sqrt(np.mean(np.sum(truth**2, axis=1))))
         yield row(

@@ -39,15 +39,18 @@ def moving(found: Figures) -> str:
         r, fitted = values["translation.correlation.fitted"]
         median, size = values["translation.correlation.median"][1], values["translation.size.fitted"][0]
         rms = best(*values["translation.rms.fitted"], values["translation.rms.median"][1])
-        itself, far = values.get("translation.itself", (None,))[0], text(values.get("far.slope", (None,))[0])
-        start = [clip, shows, percent(values["sure"][0]), text(size)]
-        lines.append(
-            (
-                r is not None and r > LEAST_CORRELATION,
-                -(r or -1),
-                [*start, *map(share, (r, fitted, median, itself)), *rms, far],
-            )
-        )
+        itself, far = values.get("translation.itself", (None,))[0], values.get("far.slope", (None,))[0]
+        over_ten = "-" if far is None else f"{far:.2f}"
+        cells = [
+            clip,
+            shows,
+            percent(values["sure"][0]),
+            text(size),
+            *map(share, (r, fitted, median, itself)),
+            *rms,
+            over_ten,
+        ]
+        lines.append((r is not None and r > LEAST_CORRELATION, r or -1.0, cells))
     return table(title, lines)
 
 
