@@ -24,7 +24,7 @@ from video_sources import SOURCES, Source
 
 from flymotion.writing import WriteError, check, whole
 
-N_PIXELS, MOST_PAIRS = 50e6, 150
+N_PIXELS, MOST_PAIRS = 30e6, 150
 """Of a clip, about so many pixels are looked at, in no more than so many pairs."""
 
 STANDS = 0.05
