@@ -14,6 +14,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ class Still(NamedTuple):
     refuted: np.ndarray
     """Ours and its confidence, of resting cells beside what moves; and 1 where rest is better by four times."""
     quiet: np.ndarray
-    """As the first, far from what moves; the last row is ours' error, or NaN."""
+    """As the first, far from what moves; the last row is our error."""
 
 
 class Clip(NamedTuple):
@@ -99,7 +100,7 @@ def measured(source: Source, path: Path) -> Clip:
     }
     flow, motions, still, far = DenseFlow(), [], [], _Far()
     before = None
-    for step in detect(path, dense=False, **part):
+    for step in _with_error(detect(path, dense=False, **part)):
         image = _bytes(step.image).copy()
         if step.field is not None and before is not None:
             motions.append(_pair(before, image, step, flow, still))
@@ -108,6 +109,11 @@ def measured(source: Source, path: Path) -> Clip:
     parts = [np.array(column) for column in zip(*motions, strict=True)]
     joined = Still(*(np.concatenate(p, axis=1) for p in zip(*still, strict=True))) if still else _NOTHING
     return Clip(source, (height, width), *parts, far.found(), joined, seconds)
+
+
+def _with_error(found: Any) -> Any:
+    """Return the same with the error of its velocities."""
+    return replace(found, field=replace(found.field, outputs=(*found.field.outputs, "error")))
 
 
 def _seconds(frames: Iterator[Any]) -> float:
@@ -128,8 +134,8 @@ def _pair(before: np.ndarray, after: np.ndarray, step: Any, flow: DenseFlow, sti
     median, fitted = flow.motion(dense)
     if reference.sure and reference.fastest(before.shape) < 3 * STANDS:
         still.append(_still_pixels(before, after, step.field, dense))
-    error = getattr(step.field, "error", None)
-    errors = [np.nan] * 2 if error is None else [np.isnan(error).mean(), np.median(error[np.isfinite(error)])]
+    error = step.field.error
+    errors = [np.isnan(error).mean(), np.median(error[np.isfinite(error)])]
     four = [motion[:4] for motion in (step.motion, median, fitted, reference)]
     apart = [*halves[0][:2], *halves[1][:2]]
     return *four, apart, reference.sure, np.mean(before == after), errors
@@ -160,8 +166,6 @@ class _Far:
 def _still_pixels(before: np.ndarray, after: np.ndarray, field: Any, dense: np.ndarray) -> Still:
     tested = cells(before, after)
     speed, other = np.hypot(*field.velocity), np.hypot(*dense)
-    error = getattr(field, "error", None)
-    error = np.full_like(speed, np.nan) if error is None else error
     here = np.stack([speed, field.confidence, other])
     better = _rest_is_better(before, after, field.velocity, tested)
     beside = _pixels(tested.rests & tested.beside, speed.shape)
@@ -170,7 +174,7 @@ def _still_pixels(before: np.ndarray, after: np.ndarray, field: Any, dense: np.n
     return Still(
         here[:, _pixels(tested.witness & tested.beside, speed.shape)],
         np.stack([speed, field.confidence, better])[:, beside],
-        np.stack([*here, error])[:, sparse],
+        np.stack([*here, field.error])[:, sparse],
     )
 
 
