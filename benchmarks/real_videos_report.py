@@ -105,10 +105,10 @@ def quiet(found: Figures) -> str:
 def told(found: Figures) -> str:
     title = "| clip | error not told | its median | still speeds within twice of it |"
     lines = []
-    for clip, _, values in clips(found, "error.nan"):
-        within = values.get("quiet.within", (None,))[0]
+    for clip, _, values in clips(found, "quiet.within"):
+        within = values["quiet.within"][0]
         cells = [clip, percent(values["error.nan"][0]), text(values["error.median"][0]), percent(within)]
-        lines.append((within is None or within >= 0.95, within or 0, cells))
+        lines.append((within is not None and within >= 0.95, within or 0.0, cells))
     return table(title, lines)
 
 
