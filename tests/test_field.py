@@ -86,19 +86,19 @@ def carried(image, velocity):
 
 def velocity_oracle(before, after, radius=5, ridge=5e-4, rounds=1, prior=None, grain=None):
     """One scale, in double precision: velocity of all windows about the prior, carried and averaged by their votes."""
-    prior = np.zeros((2, *before.shape)) if prior is None else prior
+    informed, prior = prior is not None, np.zeros((2, *before.shape)) if prior is None else prior
     grain = (grain_oracle(before) + grain_oracle(after)) / 2 if grain is None else grain
     slopes = [np.gradient(f, axis=axis)[1:-1:4, 1:-1] for f in (before, after) for axis in (1, 0)]
     columns = [np.gradient(f, axis=0)[1:-1, 1:-1][::4] for f in (before, after)]
     power = np.mean([slopes[0] ** 2, slopes[2] ** 2, columns[0] ** 2, columns[1] ** 2])
     velocity = prior
     for _ in range(rounds):
-        x, vote, _ = windows(before, after, velocity, prior, radius, ridge * power, grain, power)
+        x, vote, _ = windows(before, after, velocity, prior, informed, radius, ridge * power, grain, power)
         velocity = agreed(vote, x, max(radius - 1, 1))
     return velocity
 
 
-def windows(before, after, velocity, prior, radius, ridge, grain, power):
+def windows(before, after, velocity, prior, informed, radius, ridge, grain, power):
     """The regression of each window, by plain linear algebra: light taken off, a ridge about the prior."""
 
     def filtered(image, along_x, along_y):
@@ -129,7 +129,8 @@ def windows(before, after, velocity, prior, radius, ridge, grain, power):
         return np.maximum(left_at_0 + 2 * (x * target).sum(-1) + np.einsum("yxi,yxij,yxj->yx", x, G, x), 0)
 
     trace = np.trace(G, axis1=-2, axis2=-1)
-    own = n * ridge + np.minimum(left(solved(1e-4 * trace + 1e-4 * n * ridge)), 1.5 * 0.425 * n * grain)
+    firm = 0.5 + informed * 2 / (1 + 16 * (prior**2).sum(axis=0))
+    own = n * ridge + firm * np.minimum(left(solved(1e-4 * trace + 1e-4 * n * ridge)), 1.5 * 0.425 * n * grain)
     x, count = solved(own), np.maximum(total(planes[5] ** 2), 1)
     unexplained, at_rest = left(x) / count, total(planes[4] ** 2) / count
     fast = np.linalg.norm(x, axis=-1) > 0.2

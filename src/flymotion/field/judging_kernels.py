@@ -2,9 +2,9 @@ r"""The compiled kernel that looks once more whether the velocity, or rest, expl
 
 A window that holds a moving thing and still ground has one velocity. So the frame after is carried once more by what
 was found, and about each pixel the variances of what is left, :math:`r_v`, and of the change as it is, :math:`r_0`, are
-taken over 7 x 7 pixels, too few to reach far across an edge. Where :math:`r_0 < r_v / 2`, and is no more than four
-times the noise, there is rest. Where the two are alike though the velocity is not small, nothing here tells, and
-confidence is less.
+taken over 5 x 5 pixels, too few to reach far across an edge. Where :math:`r_0 < r_v / 2`, and is no more than four
+times the noise or an eighth of :math:`r_v`, there is rest. Where the two are alike though the velocity is not small,
+nothing here tells, and confidence is less.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from flymotion.similarity.compilation import PART, SUMS, compiled
 
 __all__ = ["judge_band", "judging_room"]
 
-REACH = 3
+REACH = 2
 """Pixels that are looked at each way."""
 
 N_KEPT = 4
@@ -30,7 +30,10 @@ SLOW = np.float32(0.2)
 ALIKE = np.float32(4)
 """Change, relative to that of noise, up to which a pixel may rest."""
 
-TELLING = np.float32(2)
+EIGHTH = np.float32(1 / 8)
+"""Change, relative to what velocity leaves, up to which it may rest all the same."""
+
+TELLING = np.float32(1.5)
 """Confidence is whole where what velocity explains is one part in so many of the change."""
 
 
@@ -67,12 +70,11 @@ def _sum_square(ring, n, sums, means):
     for p in range(N_KEPT):
         column, row, to = ring[p * STRIDE :], sums, means[p * STRIDE :]
         for i in range(n + 2 * REACH):
-            upper = column[i] + column[size + i] + column[2 * size + i]
             row[i] = (
-                upper + (column[3 * size + i] + column[4 * size + i]) + (column[5 * size + i] + column[6 * size + i])
+                (column[i] + column[size + i]) + column[2 * size + i] + (column[3 * size + i] + column[4 * size + i])
             )
         for i in range(n):
-            to[i] = each * ((row[i] + row[i + 1] + row[i + 2]) + (row[i + 3] + row[i + 4]) + (row[i + 5] + row[i + 6]))
+            to[i] = each * ((row[i] + row[i + 1]) + row[i + 2] + (row[i + 3] + row[i + 4]))
 
 
 @compiled(**PART, **SUMS)
@@ -86,7 +88,8 @@ def _judge_row(means, noise, n, rows):
         in_motion = max(means[3 * STRIDE + i] - m * m, zero) + half * noise
         u, v, doubt, sure = rows[i], rows[STRIDE + i], rows[2 * STRIDE + i], rows[3 * STRIDE + i]
         square = u * u + v * v
-        rests = (at_rest < half * in_motion) & (at_rest < ALIKE * noise) & (square > SLOW * SLOW)
+        quiet = max(ALIKE * noise, EIGHTH * in_motion)
+        rests = (at_rest < half * in_motion) & (at_rest < quiet) & (square > SLOW * SLOW)
         told = min(max(TELLING * (one - in_motion / (at_rest if at_rest > zero else one)), zero), one)
         unsure = square / (square + SLOW * SLOW) * (one - told)
         gap = in_motion - at_rest

@@ -45,8 +45,9 @@ SMOOTHED = 0.425
 CAP = 1.5
 """What a window leaves unexplained is noise up to this many times the noise."""
 
-TRUST = 1.0
-"""Ridge a unit of what noise leaves unexplained."""
+FIRMER = 2.0
+"""Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
+as well as it is here."""
 
 GAIN = 0.01
 """Ridge on the change of light, relative to the mean square slope."""
@@ -79,7 +80,7 @@ class Scale:
         self.powers = [0.0, 0.0]
         self.grains = [0.0, 0.0]
         self.prior = np.zeros((3 if estimated else 0, *shape), np.float32)
-        self.estimated = estimated
+        self.estimated, self.informed = estimated, False
         self._radius = radius
         if estimated:
             self.estimates = np.zeros((4, *shape), np.float32)
@@ -130,6 +131,7 @@ class Scale:
 
     def descend(self, coarser: Scale | None, quality: bool) -> None:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
+        self.informed = coarser is not None
         if coarser is None:
             self.prior[:2] = 0
             self.prior[2] = max(self.shape) ** 2
@@ -164,8 +166,8 @@ class Scale:
         regression = Regression(
             self._radius,
             np.float32(field.ridge * n * power),
-            np.float32(TRUST),
             np.float32(n * CAP * SMOOTHED * max(grain, field.noise**2)),
+            np.float32(FIRMER if self.informed else 0),
             np.float32(GAIN * n * power),
             np.float32(power),
             (np.float32(x), np.float32(y)),

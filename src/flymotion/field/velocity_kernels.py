@@ -38,10 +38,10 @@ class Regression(NamedTuple):
     """Of the window."""
     ridge: np.float32
     """Of a window, at least."""
-    trust: np.float32
-    """Ridge a unit of what a window leaves unexplained."""
     noise: np.float32
     """What noise may leave unexplained in a window."""
+    firmer: np.float32
+    """Ridge a unit of that where the prior is slow, more than where it is fast."""
     gain: np.float32
     """Ridge on the change of light of a window."""
     power: np.float32
@@ -163,6 +163,10 @@ SLOW = np.float32(0.2)
 ALIKE = np.float32(4)
 """Change, relative to what noise leaves unexplained, up to which a window may rest."""
 
+FIRM, FAST = np.float32(0.5), np.float32(16)
+"""Ridge a unit of what noise leaves unexplained, at least; what is more where the prior is slow is half of that at a
+quarter of a pixel a frame."""
+
 TINY = np.float32(1e-4)
 """Ridge, relative to a window's slopes, of the solution that says what the window leaves unexplained."""
 
@@ -207,7 +211,7 @@ def _left_over(a, b, c, e, f, s, x, y):
 def _solve_row(sums, n, regression, solved):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
     zero, one = np.float32(0), np.float32(1)
-    _, ridge, trust, noise, gain, power, reference = regression
+    _, ridge, noise, firmer, gain, power, reference = regression
     faint = FAINT * power * np.float32((2 * regression.radius + 1) ** 2)
     faint = faint if faint > zero else one
     unit = one / (power if power > zero else one)
@@ -226,7 +230,9 @@ def _solve_row(sums, n, regression, solved):
         )
         u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
         x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
-        own = ridge + trust * min(_left_over(a, b, c, e, f, s, x, y), noise)
+        p, q = solved[i], solved[STRIDE + i]
+        firm = FIRM + firmer / (one + FAST * (p * p + q * q))
+        own = ridge + firm * min(_left_over(a, b, c, e, f, s, x, y), noise)
         x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
         each = one / max(sums[11 * STRIDE + i], one)
         left, still = _left_over(a, b, c, e, f, s, x, y) * each, sums[10 * STRIDE + i] * each
