@@ -315,6 +315,12 @@ def fly() -> Iterator[Row]:
     yield from rows()
 
 
+def learned_velocity() -> Iterator[Row]:
+    from learned_velocity import learned_velocity as rows
+
+    yield from rows()
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -331,6 +337,7 @@ BENCHMARKS = {
     "learn-video": learn_video,
     "fly": fly,
     "truth": truth,
+    "learned-velocity": learned_velocity,
 }
 
 
