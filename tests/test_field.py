@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.ndimage import correlate1d, fourier_shift, uniform_filter
+from scipy.ndimage import binary_erosion, correlate1d, fourier_shift, map_coordinates, uniform_filter
 
 from flymotion.field import OUTPUTS, Field, MotionField
 from flymotion.field.forms import Form
@@ -59,50 +59,93 @@ def opponent_oracle(before, after):
     return np.stack([x, y])
 
 
-def noise_oracle(before, after):
-    """Variance of slopes that is noise: a quarter of all blocks has no more, and no block more than its slopes."""
-    m, dx = (before + after) / 2, (after - before)[1:-1, 1:-1]
-    x, y = (m[1:-1, 2:] - m[1:-1, :-2]) / 2, (m[2:, 1:-1] - m[:-2, 1:-1]) / 2
-    found = []
-    for i, j in product(range(0, len(dx), 32), range(0, dx.shape[1], 16)):
-        t, g, h = (part[i : i + 32 : 8, j : j + 16].ravel() for part in (dx, x, y))
-        regressors = np.stack([np.ones_like(t), g, h], axis=1)
-        left = t - regressors @ np.linalg.lstsq(regressors, t)[0]
-        slopes = (g.var() + h.var()) / 2 * len(t)
-        found += [min(left @ left / 8, slopes) / max(len(t) - 3, 1)] * (len(t) >= 8)
-    return sorted(found)[len(found) // 4] if found else 0.0
+def grain_oracle(frame):
+    """Mean square of second differences along both axes, in the tenth of blocks with least: white noise's variance."""
+    fine = correlate1d(correlate1d(frame, [1, -2, 1], 0), [1, -2, 1], 1)[1:-1, 1:-1] / 6
+    side = 16 if min(frame.shape) >= 64 else 8
+    n = (fine.shape[0] - side) // (2 * side) + 1, fine.shape[1] // side
+    if min(n) < 1:
+        return np.inf
+    blocks = [fine[2 * side * i :, side * j :][:side, :side] for i, j in np.ndindex(n)]
+    return sorted((block**2).mean() for block in blocks)[len(blocks) // 10]
 
 
-def velocity_oracle(before, after, radius=5, ridge=0.01, every=4, coarse=0.0, most=np.inf):
-    """One scale: the normal equations of the ridge regression about the coarser's, and their smaller eigenvalue.
+def carried(image, velocity):
+    """What is at the places where content has gone, by cubic splines; and which are inside the frame."""
+    height, width = image.shape
+    y, x = np.mgrid[:height, :width] + velocity[::-1]
+    inside = (x == np.clip(x, 0, width - 1)) & (y == np.clip(y, 0, height - 1))
+    taps = (3**0.5 - 2.0) ** np.abs(np.arange(-6, 7))
+    splines = image
+    for axis in (0, 1):
+        splines = correlate1d(splines, taps / taps.sum(), axis, mode="nearest")
+    splines = np.pad(splines, 2, mode="edge")
+    at = np.clip(y, 0, height - 1) + 2, np.clip(x, 0, width - 1) + 2
+    return map_coordinates(splines, at, prefilter=False), inside
 
-    What of that is signal, relative to all and the ridge, is the confidence.
-    """
+
+def velocity_oracle(before, after, radius=5, ridge=5e-4, rounds=1, prior=None, grain=None):
+    """One scale, in double precision: velocity of all windows about the prior, carried and averaged by their votes."""
+    prior = np.zeros((2, *before.shape)) if prior is None else prior
+    grain = (grain_oracle(before) + grain_oracle(after)) / 2 if grain is None else grain
+    slopes = [np.gradient(f, axis=axis)[1:-1:4, 1:-1] for f in (before, after) for axis in (1, 0)]
+    columns = [np.gradient(f, axis=0)[1:-1, 1:-1][::4] for f in (before, after)]
+    power = np.mean([slopes[0] ** 2, slopes[2] ** 2, columns[0] ** 2, columns[1] ** 2])
+    velocity = prior
+    for _ in range(rounds):
+        x, vote, _ = windows(before, after, velocity, prior, radius, ridge * power, grain, power)
+        velocity = agreed(vote, x, max(radius - 1, 1))
+    return velocity
+
+
+def windows(before, after, velocity, prior, radius, ridge, grain, power):
+    """The regression of each window, by plain linear algebra: light taken off, a ridge about the prior."""
 
     def filtered(image, along_x, along_y):
-        return inner(correlate1d(correlate1d(image, along_x, 1), along_y, 0))
+        return inner(correlate1d(correlate1d(image, along_x, 1, mode="nearest"), along_y, 0, mode="nearest"))
 
-    def power(frame):
-        x = (frame[1:-1, 2:] - frame[1:-1, :-2])[::every] / 2
-        y = (frame[2:, 1:-1] - frame[:-2, 1:-1])[::every] / 2
-        return (x**2 + y**2).mean() / 2
-
-    m = (before + after) / 2
-    gradient = np.stack([filtered(m, SLOPE, SMOOTH), filtered(m, SMOOTH, SLOPE)])
-    dx = filtered(after - before, SMOOTH, SMOOTH)
-    window = 2 * radius + 1
+    n = (2 * radius + 1) ** 2
+    moved, inside = carried(after, velocity)
+    m, dx, rest = (before + moved) / 2, moved - before, after - before
+    still = filtered(rest, SMOOTH, SMOOTH)
+    weight = inner(inside * 1.0) * np.where(still == 0, 0.15, 1.0)
+    g, h = filtered(m, SLOPE, SMOOTH), filtered(m, SMOOTH, SLOPE)
+    t = filtered(dx, SMOOTH, SMOOTH) - g * velocity[0] - h * velocity[1]
+    planes = [weight * part for part in (g, h, t, filtered(m, SMOOTH, SMOOTH), still, weight)]
 
     def total(image):
-        return uniform_filter(image, window, mode="constant") * window**2
+        return uniform_filter(image, 2 * radius + 1, mode="constant") * n
 
-    G = np.array([[total(a * b) for a in gradient] for b in gradient]).transpose(2, 3, 0, 1)
-    penalty = ridge * (power(before) + power(after)) / 2 * window**2
-    target = np.stack([-total(a * dx) for a in gradient], axis=-1)
-    target = target + penalty * np.moveaxis(coarse + np.zeros_like(gradient), 0, -1)
-    velocity = np.linalg.solve(G + penalty * np.eye(2), target[..., None])[..., 0].transpose(2, 0, 1)
-    least = np.linalg.eigvalsh(G)[..., 0]
-    noise = window**2 * min(noise_oracle(before, after), most)
-    return velocity, np.maximum(least - noise, 0) / (least + penalty)
+    S = np.array([[total(a * b) for a in planes[:4]] for b in planes[:4]])
+    S = (S - S[3] * S[:, 3:4] / (S[3, 3] + 0.01 * n * power))[:3, :3].transpose(2, 3, 0, 1)
+    G, target, left_at_0 = S[..., :2, :2], S[..., :2, 2], S[..., 2, 2]
+    c = np.moveaxis(prior, 0, -1)
+
+    def solved(ridge):
+        ridge = np.reshape(ridge, (*np.shape(ridge), 1, 1))
+        return np.linalg.solve(G + ridge * np.eye(2), (ridge[..., 0] * c - target)[..., None])[..., 0]
+
+    def left(x):
+        return np.maximum(left_at_0 + 2 * (x * target).sum(-1) + np.einsum("yxi,yxij,yxj->yx", x, G, x), 0)
+
+    trace = np.trace(G, axis1=-2, axis2=-1)
+    own = n * ridge + np.minimum(left(solved(1e-4 * trace + 1e-4 * n * ridge)), 1.5 * 0.425 * n * grain)
+    x, count = solved(own), np.maximum(total(planes[5] ** 2), 1)
+    unexplained, at_rest = left(x) / count, total(planes[4] ** 2) / count
+    fast = np.linalg.norm(x, axis=-1) > 0.2
+    rests = fast & (at_rest < unexplained / 2) & (at_rest < 4 * 1.5 * 0.425 * grain)
+    x[rests], unexplained = 0, np.where(rests, at_rest, unexplained)
+    vote = (0.05 + trace / (trace + 0.1 * n * power)) / (0.05 + unexplained / power) ** 3
+    return np.moveaxis(x, -1, 0), vote, own
+
+
+def agreed(vote, x, apart):
+    """The mean of nine windows' votes about each pixel."""
+    height, width = vote.shape
+    planes = np.pad(np.stack([vote, *(vote * x)]), ((0, 0), (apart, apart), (apart, apart)))
+    steps = range(0, 2 * apart + 1, apart)
+    votes, *total = sum(planes[:, i : i + height, j : j + width] for i, j in product(steps, steps))
+    return np.stack(total) / votes
 
 
 def learned_oracle(operators, before, after):
@@ -132,14 +175,15 @@ def test_three_pixel_responses_are_the_change_times_the_neighbours_difference(ma
     np.testing.assert_array_equal(MotionField().angles, [0, 90, 180, 270])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("radius", [0, 1, 4, 11])
-def test_velocity_is_the_ridge_regression_of_suppl_c(make_frames, shape, radius):
-    before, after = make_frames(shape=shape)
-    field = MotionField(radius=radius, scales=1, ridge=0.1).between(before, after)
-    velocity, confidence = velocity_oracle(*np.float64([before, after]), radius=radius, ridge=0.1)
-    np.testing.assert_allclose(field.velocity, velocity, rtol=0, atol=2e-5)
-    np.testing.assert_allclose(field.confidence, confidence, rtol=0, atol=1e-4)
+@pytest.mark.parametrize(
+    ("shape", "radius", "rounds"),
+    [((70, 90), 5, 1), ((70, 90), 1, 2), ((9, 700), 4, 1), ((131, 1301), 5, 2), ((40, 50), 11, 2), ((30, 31), 0, 1)],
+)
+def test_velocity_is_the_ridge_regression_of_suppl_c_and_the_windows_agree(make_frames, shape, radius, rounds):
+    before, after = make_frames(shape=shape, velocity=(0.8, -0.6))
+    field = MotionField(radius=radius, scales=1, ridge=0.01, rounds=rounds, finest=0).between(before, after)
+    expected = velocity_oracle(*np.float64([before, after]), radius, 0.01, rounds)
+    np.testing.assert_allclose(field.velocity, expected, rtol=0, atol=3e-4)
 
 
 def halves(frame):
@@ -156,19 +200,17 @@ def enlarged(image, shape):
 
 @pytest.mark.parametrize("shape", [(70, 90), (71, 1311)])
 @pytest.mark.parametrize("finest", [0, 1])
-def test_coarser_scale_is_taken_where_it_is_fast(make_frames, shape, finest):
-    frames = make_frames(shape=shape, velocity=(0.5, 0.35))
-    field = MotionField(scales=2, limit=0.6, finest=finest).between(*frames)
+def test_finer_scales_mend_what_coarser_ones_say(make_frames, shape, finest):
+    frames = make_frames(shape=shape, velocity=(2.5, 1.35))
+    field = MotionField(scales=2, finest=finest, speed="fast").between(*frames)
     frames = frames.astype(float)
-    most = np.inf if finest else noise_oracle(*frames)
-    coarse, doubt = velocity_oracle(*map(halves, frames), most=most)
-    coarse, doubt = 2 * np.stack([enlarged(v, shape) for v in coarse]), enlarged(doubt, shape)
-    fine, sure = velocity_oracle(*frames, coarse=coarse)
-    fast = (np.hypot(*coarse) > 0.6) | (finest == 1)
-    settled = np.abs(np.hypot(*coarse) - 0.6) > 1e-3
-    assert 0.2 < fast.mean()
-    np.testing.assert_allclose(field.velocity[:, settled], np.where(fast, coarse, fine)[:, settled], rtol=0, atol=2e-4)
-    np.testing.assert_allclose(field.confidence[settled], np.where(fast, doubt, sure)[settled], rtol=0, atol=2e-4)
+    small = [halves(frame) for frame in frames]
+    grains = [grain_oracle(frame) for frame in frames]
+    less = [min(grain_oracle(f), np.inf if finest else g / 4) for f, g in zip(small, grains, strict=True)]
+    coarse = velocity_oracle(*small, rounds=1 if finest else 2, grain=np.mean(less))
+    prior = 2 * np.stack([enlarged(v, shape) for v in coarse])
+    fine = velocity_oracle(*frames, prior=prior)
+    np.testing.assert_allclose(field.velocity, prior if finest else fine, rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7])
@@ -180,10 +222,8 @@ def test_exact_learned_responses_are_those_of_each_patch(make_frames, make_detec
     angles = np.radians(detectors.in_pixels().directions())
     close(field.directions, np.maximum(y, 0))
     close(field.opponent, np.einsum("ak,kyx->ayx", [np.cos(angles), -np.sin(angles)], y))
-    velocity, _ = velocity_oracle(*np.float64([before, after]))
-    np.testing.assert_allclose(
-        MotionField(detectors, scales=1).between(before, after).velocity, velocity, rtol=0, atol=2e-5
-    )
+    three_pixel = MotionField().between(before, after).velocity
+    np.testing.assert_array_equal(MotionField(detectors).between(before, after).velocity, three_pixel)
 
 
 @pytest.mark.parametrize("size", [5, 9])
@@ -218,17 +258,47 @@ def test_fast_responses_follow_operators_that_are_no_translations(make_frames):
     assert np.corrcoef(fast.ravel(), exact.ravel())[0, 1] > 0.9
 
 
-@pytest.mark.parametrize(("shape", "first"), [((1080, 1920), 2), ((1280, 720), 1), ((480, 640), 0), ((3, 3), 0)])
-def test_velocity_of_larger_frames_starts_at_a_coarser_scale(shape, first):
-    assert MotionField().first_scale(shape) == first
-    assert MotionField(finest=3).first_scale(shape) == 3
+@pytest.mark.parametrize(
+    ("speed", "first"), [("fastest", (2, 2, 1, 0, 0)), ("fast", (1, 1, 1, 0, 0)), ("accurate", (0,) * 5)]
+)
+def test_setting_chooses_the_finest_scale_unless_frames_are_small(speed, first):
+    shapes = ((1080, 1920), (240, 320), (97, 146), (31, 46), (3, 3))
+    assert tuple(MotionField(speed=speed).first_scale(shape) for shape in shapes) == first
+    assert MotionField(finest=3).first_scale((3, 3)) == 3
 
 
-def test_default_scale_is_that_of_the_frames_size(make_frames):
-    frames = make_frames(shape=(560, 570))
-    default, explicit, finer = (MotionField(**how).between(*frames) for how in ({}, {"finest": 1}, {"finest": 0}))
-    np.testing.assert_array_equal(default.velocity, explicit.velocity)
-    assert np.abs(default.velocity - finer.velocity).max() > 1e-3
+@pytest.mark.parametrize("speed", ["fastest", "fast", "accurate"])
+@pytest.mark.parametrize("velocity", [(0.1, 0.0), (6.0, -8.0), (-23.3, 9.8)])
+def test_motion_of_any_size_is_measured(make_frames, speed, velocity):
+    frames = make_frames(shape=(240, 320), velocity=velocity, dtype=np.float32)
+    field = MotionField(speed=speed).between(*frames)
+    wrong = np.hypot(*(field.velocity - np.reshape(velocity, (2, 1, 1))))[40:-40, 40:-40]
+    assert wrong.mean() < 0.1 and np.mean(wrong < 2 * field.error[40:-40, 40:-40]) > 0.9
+
+
+@pytest.mark.case("B56")
+@pytest.mark.parametrize("velocity", [0.0, 0.5])
+@pytest.mark.parametrize("light", [0.9, 1.12, "torch"])
+def test_light_that_changes_is_no_motion(make_frames, velocity, light):
+    before, after = make_frames(shape=(256, 320), velocity=(velocity, 0.0), dtype=np.float32) * 0.7
+    y, x = np.mgrid[:256, :320]
+    lit = 1 + 0.12 * np.exp(-((x - 150) ** 2 + (y - 120) ** 2) / 5000) if light == "torch" else light
+    velocities = [MotionField().between(before, frame).velocity for frame in (after, after * lit)]
+    steady, changing = (np.hypot(v[0] - velocity, v[1])[20:-20, 20:-20].mean() for v in velocities)
+    assert changing < max(2 * steady, 0.05)
+
+
+def test_still_things_beside_moving_ones_are_still(make_frames):
+    """A flat square and a textured one pass by; what does not change has no motion that is sure."""
+    ground, thing = make_frames(2, shape=(240, 320), dtype=np.float32)[0], make_frames(2, shape=(60, 60), seed=3)[0]
+    frames = np.stack([ground, ground])
+    for t, x in enumerate((60, 74)):
+        frames[t, 40:100, x : x + 60] = thing
+        frames[t, 140:200, x + 100 : x + 160] = 250
+    field = MotionField().between(*frames)
+    still = binary_erosion(frames[0] == frames[1], np.ones((15, 15)))
+    ghosts = still & (np.hypot(*field.velocity) > 0.3)
+    assert np.mean(ghosts[still]) < 0.1 and np.mean((ghosts & (field.confidence > 0.5))[still]) < 5e-4
 
 
 def test_patches_beyond_the_frame_give_nothing(make_frames, make_detectors):
@@ -239,17 +309,10 @@ def test_patches_beyond_the_frame_give_nothing(make_frames, make_detectors):
 @pytest.mark.parametrize("velocity", [(0.35, 0.0), (0.0, -0.35), (-0.2, 0.1)])
 def test_subpixel_shift_is_measured_to_half_a_percent(make_frames, velocity):
     frames = make_frames(velocity=velocity, dtype=np.float32)
-    field = MotionField(scales=1, ridge=1e-4).between(*frames)
+    field = MotionField(scales=1, finest=0, ridge=1e-4).between(*frames)
     error = field.velocity[:, 8:-8, 8:-8] - np.reshape(velocity, (2, 1, 1))
     assert np.abs(error.mean(axis=(1, 2))).max() < 0.005 * np.hypot(*velocity)
     assert np.sqrt((error**2).mean()) < 0.01 * np.hypot(*velocity)
-
-
-def test_larger_shift_is_measured_at_coarser_scales(make_frames):
-    frames = make_frames(shape=(240, 320), velocity=(-2.0, 1.5), blur=2.0, dtype=np.float32)
-    near, far = (MotionField(scales=s).between(*frames).velocity[:, 40:-40, 40:-40].mean((1, 2)) for s in (1, 3))
-    np.testing.assert_allclose(far, [-2.0, 1.5], rtol=0.06)
-    assert np.hypot(*(near - [-2, 1.5])) > np.hypot(*(far - [-2, 1.5]))
 
 
 @pytest.mark.parametrize(("velocity", "first"), [((0.3, 0), 0), ((0, -0.3), 1), ((-0.3, 0), 2), ((0, 0.3), 3)])
@@ -264,14 +327,15 @@ def test_time_reversal_flips_the_sign(make_frames):
     frames = make_frames(shape=(120, 150))
     there, back = MotionField().between(*frames), MotionField().between(*frames[::-1])
     np.testing.assert_array_equal(back.opponent, -there.opponent)
-    np.testing.assert_array_equal(back.velocity, -there.velocity)
+    inside = np.s_[:, 10:-10, 10:-10]
+    np.testing.assert_allclose(back.velocity[inside], -there.velocity[inside], rtol=0, atol=0.05)
 
 
 def test_unit_of_intensity_does_not_matter(make_frames):
     frames = make_frames().astype(np.float32)
     grey, unit = MotionField().between(*frames), MotionField().between(*frames / 255)
-    np.testing.assert_allclose(unit.velocity, grey.velocity, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(unit.velocity, grey.velocity, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-3)
 
 
 @pytest.mark.case("B40")
@@ -289,7 +353,7 @@ def test_constant_frames_give_zeros(make_detectors, ridge):
     frames = np.full((2, 60, 70), 200, np.uint8)
     for detectors in (None, make_detectors()):
         field = MotionField(detectors, ridge=ridge).between(*frames)
-        for part in field:
+        for part in field[:4]:
             np.testing.assert_array_equal(part, np.zeros_like(part))
     flash = MotionField(ridge=ridge).between(frames[0], frames[0] + 20)
     np.testing.assert_array_equal(flash.velocity, np.zeros((2, 60, 70)))
@@ -374,7 +438,7 @@ def test_wrong_frames_are_refused_and_change_nothing(make_frames):
     with pytest.raises(TypeError, match="complex"):
         stream.step(frames[1] * 1j)
     with pytest.raises(ValueError, match=r"out\.directions"):
-        stream.step(frames[1], out=Field(*(np.zeros((4, 70, 90), np.float64),) * 4))
+        stream.step(frames[1], out=Field(*(np.zeros((4, 70, 90), np.float64),) * 5))
     np.testing.assert_array_equal(stream.step(frames[1]).velocity, MotionField().between(*frames[:2]).velocity)
 
 
@@ -421,12 +485,6 @@ def test_least_noise_hides_what_is_no_more(make_frames):
     sure, unsure = (MotionField(noise=noise).between(*frames).confidence for noise in (0.0, 3.0))
     assert np.median(sure) > 0.5 and unsure.max() == 0
     assert MotionField(noise=3.0).between(*100 * frames).confidence.mean() > 0.5
-
-
-def test_velocity_does_not_depend_on_the_noise(make_frames):
-    frames = make_frames(shape=(120, 150))
-    a, b = (MotionField(noise=noise).between(*frames).velocity for noise in (0.0, 9.0))
-    np.testing.assert_array_equal(a, b)
 
 
 def test_a_single_frame_is_no_movie(make_frames):

@@ -135,16 +135,17 @@ def test_noise_blurs_the_velocity_but_does_not_break_it(make_pair):
     assert clean < noisy < 0.17
 
 
-def test_confident_pixels_are_the_better_ones(make_pair):
+def test_confident_pixels_are_the_better_ones_and_the_error_says_by_how_much(make_pair):
     velocity = np.array([0.24, -0.18])
     field = MotionField().between(*make_pair(velocity, noise=2))
     errors = endpoint_error(field.velocity, velocity[:, None, None])
-    sure = field.confidence > np.median(field.confidence)
-    assert errors[sure].mean() < 0.4 * errors[~sure].mean()
+    for sure in (field.confidence > np.median(field.confidence), field.error < np.median(field.error)):
+        assert errors[sure].mean() < 0.8 * errors[~sure].mean()
+    assert np.mean(errors < 2 * field.error) > 0.95
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("factor", "bound"), [(1, 0.56), (2, 0.3), (4, 0.17)])
+@pytest.mark.parametrize(("factor", "bound"), [(1, 0.2), (2, 0.16), (4, 0.12)])
 def test_dimetrodon(real_data, factor, bound):
     paths = [real_data("flow", name) for name in ("frame10.png", "frame11.png", "flow10.flo")]
     frames = [area_averages(255 * imread(path).astype(float), factor) for path in paths[:2]]
@@ -156,4 +157,4 @@ def test_stereo_pair_reduced_eightfold():
     left, right, disparity = skimage.data.stereo_motorcycle()
     before, after = (area_averages(image.mean(axis=2), 8) for image in (left, right))
     d = area_averages(np.where(np.isfinite(disparity), disparity, np.nan), 8) / 8
-    assert mean_error(before, after, np.stack([-d, np.zeros_like(d)])) < 1.7
+    assert mean_error(before, after, np.stack([-d, np.zeros_like(d)])) < 0.7

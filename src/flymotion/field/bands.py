@@ -9,8 +9,8 @@ from functools import cache
 
 __all__ = ["in_bands", "n_workers"]
 
-BAND = 128
-"""Rows that one core works on at a time."""
+BAND = 96
+"""Rows that one core works on at a time, at most."""
 
 
 def n_workers() -> int:
@@ -28,15 +28,18 @@ def in_bands(work: Callable[[int, int, int], None], n_rows: int) -> None:
     """Call ``work(first row, last row, worker)`` for each band of rows, on all cores; the kernels let go of the lock.
 
     Python's threads and not numba's, since those of OpenMP end a process that is forked later, and its own queue one
-    whose threads call it at the same time. Bands depend on the number of rows alone, and so do the results.
+    whose threads call it at the same time. Bands depend on the number of rows alone, and so do the results. There is an
+    even number of them, alike: as many for each of two, four or eight cores.
     """
-    bands = iter(range(0, n_rows, BAND))
+    n_bands = 2 * -(-n_rows // (2 * BAND)) if n_rows > BAND else 1
+    rows = -(-n_rows // n_bands)
+    bands = iter(range(0, n_rows, rows))
 
     def take_turns(worker: int) -> None:
         for first in bands:
-            work(first, min(first + BAND, n_rows), worker)
+            work(first, min(first + rows, n_rows), worker)
 
-    n_helpers = min(n_workers(), -(-n_rows // BAND)) - 1
+    n_helpers = min(n_workers(), n_bands) - 1
     helpers = [_pool(os.getpid()).submit(take_turns, worker) for worker in range(1, n_helpers + 1)]
     take_turns(0)
     for helper in helpers:

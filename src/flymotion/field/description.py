@@ -15,8 +15,11 @@ from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
 
-SHORTEST_SIDE = 270
-"""Pixels that the shorter side of a frame is left with, by default, at the finest scale of the velocity."""
+SPEEDS = {"fastest": (2, (1, 1, 2, 3)), "fast": (1, (1, 2, 4)), "accurate": (0, (2, 2, 4))}
+"""Of each setting: finest scale, and rounds on it and on each coarser one, which takes a quarter of the time."""
+
+SHORTEST_SIDE = 45
+"""Pixels that the shorter side of a frame is left with, at least, at the finest scale that a setting chooses."""
 
 HARDLY_EVER = 5.0
 """Standard deviations of a product of two normal numbers that one in a thousand is beyond."""
@@ -32,26 +35,27 @@ class MotionField:
         Learned detectors of square patches, :attr:`flymotion.MotionLearner.generators_`, whose
         ``directions`` and ``opponent`` responses take the place of the three-pixel ones. The velocity is that of the
         three-pixel slopes all the same.
+    speed : str
+        "fastest", "fast" or "accurate": the finest scale that velocity is estimated at, and how often on each. Scale 0
+        is the frame itself, and each next scale, the means over 2 x 2 pixels, half as large. "fastest" estimates at
+        scale 2 and once, as OpenCV's DIS "ultrafast" does, "fast" at 1 and once, "accurate" at 0 and twice; at finer
+        ones in frames whose shorter side would have less than 45 pixels. Finer pixels are interpolated linearly.
+        Responses are always those of the frame itself. What each setting takes and gives: ``docs/accuracy.md``.
     radius : int
         Of the window of the velocity: ``2 radius + 1`` pixels of its scale each way; 64 at most.
     finest : int, optional
-        First scale that velocity is estimated at: 0 is the frame itself, and each next scale, the means over 2 x 2
-        pixels, half as large; 2 is what OpenCV's DIS "ultrafast" does. By default the last on which the frame's shorter
-        side has 270 pixels or more: 2 for frames of 1080 rows, 1 for 720, 0 for less than 540. The same motion is more
-        pixels in a larger frame, and more than a fine scale can measure; and a fine scale takes most of the time.
-        Finer pixels are interpolated linearly. Responses are always those of the frame itself.
+        Finest scale, instead of what ``speed`` says.
+    rounds : int, optional
+        Times that velocity is estimated at the finest scale, instead of what ``speed`` says.
     scales : int
-        Most scales. From the coarsest on, a pixel takes its own scale's estimate unless the coarser one, interpolated,
-        is above ``limit``. Nothing is warped: motion is measured at one scale. Scales of less than a window and a
-        pixel each way are left out.
-    limit : float
-        Speed that a scale is trusted with [its pixels per frame].
+        Most scales. Those whose shorter side has less than 12 pixels are left out.
     ridge : float
         lambda, a pixel of the window, relative to the mean square slope of both frames at that scale. So a field does
         not depend on the unit of intensity. It pulls towards the coarser scale's velocity, at the coarsest towards 0.
+        Where there is noise there is more of it; see Notes.
     noise : float
         Standard deviation of a pixel's noise, at least, on every scale [unit of intensity]: that of rounding to whole
-        grey levels is 0.29. More, where it changes from frame to frame, is seen in the frames themselves.
+        grey levels is 0.29. More is seen in the frames themselves.
     exact : bool
         Whether learned responses are evaluated exactly; see Notes.
     outputs : tuple of str
@@ -78,9 +82,17 @@ class MotionField:
     (the Toeplitz part of A), then a product and a window's sum, has a median of 0.77 and 0.80: learned rows at the
     patch's border differ from those inside.
 
-    Content that moves by v pixels a frame is measured as :math:`\tan(\omega v / 2) / (\omega / 2)` at the frequency
-    :math:`\omega`, since the mean of both frames is blurred: 10 % too fast at a wavelength of 6 pixels of the scale and
-    a speed of one.
+    What is left of the motion after the frame was carried, by r pixels of its scale, is measured as
+    :math:`\tan(\omega r / 2) / (\omega / 2)` at the frequency :math:`\omega`, since the mean of both frames is blurred:
+    10 % too fast at a wavelength of 6 pixels and r of one.
+
+    The ridge of a window is as many times ``ridge`` as it has pixels, plus what it leaves unexplained with hardly any,
+    but no more than noise would: 1.5 times that of each frame, which is the tenth part of what is finest in blocks of
+    16 x 16 pixels (second differences along both axes), and on no scale more than a quarter of the next finer one's.
+
+    Velocity is that of the content that is at a pixel in the frame *before*, as of all optical flow. Content that
+    leaves the frame is no data, and pixels that are exactly the same in both frames, as a codec leaves out what changes
+    little, have 2 % of the others' weight.
 
     Examples
     --------
@@ -91,11 +103,12 @@ class MotionField:
     """
 
     detectors: Generators | None = None
+    speed: str = "fast"
     radius: int = 5
     finest: int | None = None
-    scales: int = 5
-    limit: float = 0.7
-    ridge: float = 0.01
+    rounds: int | None = None
+    scales: int = 9
+    ridge: float = 5e-4
     noise: float = 0.0
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
@@ -105,15 +118,16 @@ class MotionField:
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.outputs) - set(OUTPUTS)):
             raise ValueError(f"unknown outputs {unknown}; expected some of {OUTPUTS}")
+        if self.speed not in SPEEDS:
+            raise ValueError(f"speed is {self.speed!r}; expected one of {', '.join(SPEEDS)}")
         if not (0 <= self.radius <= 64 and (self.finest is None or self.finest >= 0)):
             raise ValueError(
                 f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 64 and finest from 0 on"
             )
-        if not (self.limit >= 0 and 0 <= self.ridge < np.inf and 0 <= self.noise < np.inf and self.scales >= 1):
-            raise ValueError(
-                f"limit is {self.limit}, ridge {self.ridge}, noise {self.noise} and scales {self.scales}; expected 0 "
-                "or more, a finite ridge and noise, and 1 or more scales"
-            )
+        if not (self.scales >= 1 and (self.rounds is None or self.rounds >= 1)):
+            raise ValueError(f"scales is {self.scales} and rounds {self.rounds}; expected 1 or more")
+        if not (0 <= self.ridge < np.inf and 0 <= self.noise < np.inf):
+            raise ValueError(f"ridge is {self.ridge} and noise {self.noise}; expected finite numbers, 0 or more")
         if self.detectors is not None and (len(shape := self.detectors.shape) != 2 or shape[0] != shape[1]):
             raise ValueError(f"detectors of {self.detectors.shape} pixels; expected square patches")
 
@@ -134,8 +148,15 @@ class MotionField:
         return HARDLY_EVER * noise**2 * norms
 
     def first_scale(self, shape: tuple[int, int]) -> int:
-        """Return the scale that velocity is estimated at first in frames of a shape, if they have as many."""
-        return max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1 if self.finest is None else self.finest
+        """Return the finest scale that velocity is estimated at in frames of a shape."""
+        if self.finest is not None:
+            return self.finest
+        return min(SPEEDS[self.speed][0], max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1)
+
+    def rounds_at(self, scale: int) -> int:
+        """Return how often velocity is estimated on a scale, 0 the finest that it is estimated at."""
+        rounds = SPEEDS[self.speed][1]
+        return self.rounds if self.rounds is not None and scale == 0 else rounds[min(scale, len(rounds) - 1)]
 
     def stream(self) -> FieldStream:
         """Return a state to give one frame after the other to."""

@@ -11,7 +11,7 @@ from flymotion.brevity import in_brief
 
 __all__ = ["OUTPUTS", "Field", "mean_velocity", "preferred_directions"]
 
-OUTPUTS = ("directions", "opponent", "velocity", "confidence")
+OUTPUTS = ("directions", "opponent", "velocity", "confidence", "error")
 """What a field can hold."""
 
 
@@ -27,15 +27,18 @@ class Field(NamedTuple):
     velocity : ndarray, shape (2, height, width)
         (x right, y down) [pixels per frame].
     confidence : ndarray, shape (height, width)
-        Share of the velocity that is the window's own and not the coarser scale's, along the direction in which the
-        window has least contrast, less what noise alone would have: 0 where it is flat, or shows noise or an edge only
-        (the aperture problem), 1 where neither noise nor the ridge matters.
+        How well the velocity explains what these pixels did, 0 to 1: the share of it that is the window's own and not
+        the coarser scale's or noise's, along the direction in which the window has least contrast (0 where it is flat,
+        or shows an edge only: the aperture problem), times the share of the change that it explains.
+    error : ndarray, shape (height, width)
+        Of the velocity, as it is estimated [pixels]: 95 % of all errors are within twice of it.
     """
 
     directions: np.ndarray | None
     opponent: np.ndarray | None
     velocity: np.ndarray | None
     confidence: np.ndarray | None
+    error: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return in_brief(self)

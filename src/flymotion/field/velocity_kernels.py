@@ -1,16 +1,13 @@
-r"""The compiled kernels of motion fields, and nothing else; :mod:`flymotion.field` says what they compute.
+r"""The compiled kernels of velocity, and nothing else; :mod:`flymotion.field` says what they compute.
 
-Each works on a band of rows, so that bands can go to different cores, and inside it on tiles of columns whose rows of
-intermediate results stay in the processor's cache. With ``m2 = before + after``, twice the midpoint frame, and
-``dt = after - before``,
+:func:`regress_band` carries the frame after by the velocity so far and solves the ridge regression of every window. It
+works on a band of rows, so that bands can go to different cores, and inside it on tiles of columns whose rows of
+intermediate results stay in the processor's cache.
 
-.. math:: g = m2(x + 1) - m2(x - 1), \quad h = m2(y + 1) - m2(y - 1)
+With the mean m of the frame before and the carried one, and d their difference, the rows of a frame that are kept are
+the slope along x of m and, smoothed along x, m, d, the difference to the frame after as it is, and which pixels have
+data; the rows of products are those of both slopes, the change and m.
 
-are four times the slopes; for the velocity, g is smoothed along y, h along x and dt along both, and the rows of
-products are ``g g, g h, h h, g dt, h dt``. Frames of uint8 give the numbers that the same frames in float32 give.
-
-Sums over the window's rows are those of a block's last rows and of the next block's first (van Herk 1992), three
-additions for a window of any size; nothing is subtracted again, so that no rounding is left behind by brighter rows.
 """
 
 from __future__ import annotations
@@ -19,72 +16,51 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.field.carrying import STRIDE, carry_row, places_of_row
 from flymotion.field.memory import aligned
+from flymotion.field.pyramid_kernels import PAD
+from flymotion.field.window_sums import N_PRODUCTS, add_row, sum_window
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
-__all__ = ["Regression", "VelocityScratch", "halve", "slope_power", "velocity_band"]
+__all__ = ["Regression", "VelocityScratch", "regress_band"]
 
-STRIDE = 656
-"""Numbers from one row of intermediate results to the next in :func:`velocity_band`: an odd number of cache lines, as
-rows that are a power of 2 apart get into each other's way."""
-
-N_FILTERED, N_PRODUCTS = 5, 5
-"""Rows of filtered frames (m2, dt, g, m2 and dt smoothed), and of products, of every row of a frame."""
+N_FILTERED = 5
+"""Rows kept of every row of a frame."""
 
 SIDE, MIDDLE = np.float32(3 / 16), np.float32(10 / 16)
 """Weights that smooth across the slope, and the change both ways."""
-
-
-@compiled(**SUMS)
-def halve(frame, out, first, last):
-    """Write rows first to last of the means over 2 x 2 pixels; an odd last row or column is left out."""
-    quarter = np.float32(0.25)
-    for y in range(first, last):
-        a, b, to = frame[2 * y], frame[2 * y + 1], out[y]
-        for x in range(len(to)):
-            p, q = np.float32(a[2 * x]) + np.float32(a[2 * x + 1]), np.float32(b[2 * x]) + np.float32(b[2 * x + 1])
-            to[x] = quarter * (p + q)
-
-
-@compiled(**SUMS)
-def slope_power(frame, step):
-    """Return the mean square of the slopes along x and y, central differences, over every step-th row."""
-    total, n_rows = 0.0, 0
-    height, width = frame.shape
-    for y in range(1, height - 1, step):
-        above, row, below = frame[y - 1, 1:], frame[y], frame[y + 1, 1:]
-        power = np.float32(0)
-        for x in range(width - 2):
-            g = np.float32(row[x + 2]) - np.float32(row[x])
-            h = np.float32(below[x]) - np.float32(above[x])
-            power += g * g + h * h
-        total += float(power)
-        n_rows += 1
-    return total / (8.0 * n_rows * (width - 2))
 
 
 class Regression(NamedTuple):
     """What is solved at every pixel of a scale."""
 
     radius: int
-    """Of the window; 0 where nothing is estimated."""
+    """Of the window."""
     ridge: np.float32
-    """Of a window."""
+    """Of a window, at least."""
+    trust: np.float32
+    """Ridge a unit of what a window leaves unexplained."""
     noise: np.float32
-    """Of a window: the square of its slopes that noise makes."""
-    limit: np.float32
-    """Square of the speed up to which the scale is trusted."""
-    estimated: bool
-    """Whether velocity is estimated here; otherwise it is the coarser scale's."""
+    """What noise may leave unexplained in a window."""
+    gain: np.float32
+    """Ridge on the change of light of a window."""
+    power: np.float32
+    """Mean square slope."""
+    reference: tuple[np.float32, np.float32]
+    """Velocity that all others are written relative to, so that little is lost to rounding."""
 
 
 class VelocityScratch(NamedTuple):
     """A worker's room: rows of ``STRIDE`` numbers end to end, which the compiler then knows to be apart."""
 
+    places: np.ndarray
+    """Where the pixels of a row come from: column and what is over, row and what is over; and what is there."""
+    carried: np.ndarray
+    """m, d, and the difference to the frame as it is, of one row."""
     filtered: np.ndarray
-    """m2, dt, g, and m2 and dt smoothed, of three rows of the frame."""
+    """Slope along x, and smoothed along x m, d and that difference, and which have data, of three rows of the frame."""
     slopes: np.ndarray
-    """Slopes along x and y, and the change, of one row."""
+    """Slopes along x and y, change, mean, change at rest, and which have data, of one row."""
     products: np.ndarray
     """Their products, of the window's rows, or sums from a row of a block to its last."""
     prefix: np.ndarray
@@ -93,250 +69,256 @@ class VelocityScratch(NamedTuple):
     """Sums over the window's rows."""
     boxed: np.ndarray
     """Sums over its columns too."""
-    mixed: np.ndarray
-    """A row of the coarser scale, between its rows."""
-    fine: np.ndarray
-    """Its velocity and confidence, between its pixels."""
+    solved: np.ndarray
+    """Prior and its squared error; and the votes of a row's windows."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
         """Make room."""
-        rows = (3 * N_FILTERED, 3, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 3, 3)
+        rows = (5, 3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 9)
         return cls(*(aligned(n * STRIDE) for n in rows))
 
 
 @compiled(**PART, **SUMS)
-def _filter_row(before, after, y, left, n, smooth, filtered):
-    """Write a row's n columns from ``left`` on: m2, dt, and, one column less each side, g, m2 and dt smoothed in x."""
-    height, width = before.shape
-    base = (y % 3) * N_FILTERED * STRIDE
-    row = filtered[base : base + N_FILTERED * STRIDE]
+def _filter_row(before, after, splines, velocity, y, left, n, places, carried, filtered):
+    """Write the kept rows of a row's columns from ``left`` on, one less each side than are carried."""
+    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    size = N_FILTERED * STRIDE
+    row = filtered[(y % 3) * size : (y % 3 + 1) * size]
     first, last = max(0, -left), min(n, width - left)
     if not (0 <= y < height and first < last):
         row[:] = np.float32(0)
         return
-    a, b = before[y, left + first : left + last], after[y, left + first : left + last]
-    to = row[first:]
-    for i in range(last - first):
-        p, q = np.float32(a[i]), np.float32(b[i])
-        to[i] = p + q
-        to[STRIDE + i] = q - p
-    for k in range(2):
-        row[k * STRIDE : k * STRIDE + first] = np.float32(0)
-        row[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
-    for i in range(n - 2 if smooth else 0):
-        row[2 * STRIDE + i] = row[i + 2] - row[i]  # Eq. 30, times 4
-        row[3 * STRIDE + i] = SIDE * (row[i] + row[i + 2]) + MIDDLE * row[i + 1]
-        row[4 * STRIDE + i] = SIDE * (row[STRIDE + i] + row[STRIDE + i + 2]) + MIDDLE * row[STRIDE + i + 1]
+    known = row[4 * STRIDE :]
+    x0, m = left + first, last - first
+    u, v = velocity[0, y, x0 : x0 + m], velocity[1, y, x0 : x0 + m]
+    places_of_row(u, v, y, x0, m, height, width, places, known[first:])
+    carry_row(before, after, splines, y, x0, m, places, carried[first:])
+    for k in range(3):
+        carried[k * STRIDE : k * STRIDE + first] = np.float32(0)
+        carried[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
+    known[:first] = np.float32(0)
+    known[last:n] = np.float32(0)
+    half = np.float32(0.5)
+    for i in range(n - 2):
+        row[i] = half * (carried[i + 2] - carried[i])  # Eq. 30
+        known[i] = known[i + 1]
+    for k in range(3):
+        line, to = carried[k * STRIDE :], row[(k + 1) * STRIDE :]
+        for i in range(n - 2):
+            to[i] = SIDE * (line[i] + line[i + 2]) + MIDDLE * line[i + 1]
 
 
 @compiled(**PART, **SUMS)
-def _multiply_row(filtered, y, height, width, left, n, slopes, products):
-    """Write the products of a row's columns from ``left`` on; 0 for pixels that lack a neighbour."""
-    if y < 1 or y >= height - 1:
-        products[:] = np.float32(0)
-        return
-    size = N_FILTERED * STRIDE
+def _slope_row(filtered, velocity, reference, y, left, n, height, width, slopes):
+    """Write slopes, change, mean and change at rest of a row's columns; 0 where there is no data, or no neighbour."""
+    size, half, zero = N_FILTERED * STRIDE, np.float32(0.5), np.float32(0)
     up, here, down = (y - 1) % 3 * size, y % 3 * size, (y + 1) % 3 * size
     above, row, below = filtered[up : up + size], filtered[here : here + size], filtered[down : down + size]
+    first, last = max(0, 1 - left), min(n, width - 1 - left)
+    known = slopes[5 * STRIDE :]
     for i in range(n):
-        slopes[i] = SIDE * (above[2 * STRIDE + i] + below[2 * STRIDE + i]) + MIDDLE * row[2 * STRIDE + i]
-        slopes[STRIDE + i] = below[3 * STRIDE + i] - above[3 * STRIDE + i]
-        slopes[2 * STRIDE + i] = SIDE * (above[4 * STRIDE + i] + below[4 * STRIDE + i]) + MIDDLE * row[4 * STRIDE + i]
-    for k in range(3):
-        if left <= 0:
-            slopes[k * STRIDE : k * STRIDE + 1 - left] = np.float32(0)
-        if left + n >= width:
-            slopes[k * STRIDE + width - 1 - left : k * STRIDE + n] = np.float32(0)
+        known[i] = row[4 * STRIDE + i]
+    known[:first] = zero
+    known[max(last, 0) : n] = zero
     for i in range(n):
-        g, h, dt = slopes[i], slopes[STRIDE + i], slopes[2 * STRIDE + i]
+        same = SIDE * (above[3 * STRIDE + i] + below[3 * STRIDE + i]) + MIDDLE * row[3 * STRIDE + i] == zero
+        known[i] *= MISSING if same else np.float32(1)
+    for i in range(n):
+        slopes[i] = known[i] * (SIDE * (above[i] + below[i]) + MIDDLE * row[i])
+        slopes[STRIDE + i] = known[i] * half * (below[STRIDE + i] - above[STRIDE + i])
+    for k in range(1, 4):
+        up, to = k * STRIDE, slopes[(3 if k == 1 else 2 if k == 2 else 4) * STRIDE :]
+        for i in range(n):
+            to[i] = known[i] * (SIDE * (above[up + i] + below[up + i]) + MIDDLE * row[up + i])
+    inside, n_inside = max(0, -left), min(n, width - left) - max(0, -left)
+    u, v = velocity[0, y, left + inside :], velocity[1, y, left + inside :]
+    g, h, t = slopes[inside:], slopes[STRIDE + inside :], slopes[2 * STRIDE + inside :]
+    for i in range(n_inside):
+        t[i] -= g[i] * (u[i] - reference[0]) + h[i] * (v[i] - reference[1])  # as if nothing had been carried
+
+
+@compiled(**PART, **SUMS)
+def _multiply_row(slopes, n, products):
+    """Write the products of a row."""
+    for i in range(n):
+        g, h, t, m = slopes[i], slopes[STRIDE + i], slopes[2 * STRIDE + i], slopes[3 * STRIDE + i]
         products[i] = g * g
         products[STRIDE + i] = g * h
         products[2 * STRIDE + i] = h * h
-        products[3 * STRIDE + i] = g * dt  # Eq. 32
-        products[4 * STRIDE + i] = h * dt
+        products[3 * STRIDE + i] = g * t  # Eq. 32
+        products[4 * STRIDE + i] = h * t
+        products[5 * STRIDE + i] = t * t
+        products[6 * STRIDE + i] = g * m
+        products[7 * STRIDE + i] = h * m
+        products[8 * STRIDE + i] = m * m
+        products[9 * STRIDE + i] = t * m
+        products[10 * STRIDE + i] = slopes[4 * STRIDE + i] * slopes[4 * STRIDE + i]
+        products[11 * STRIDE + i] = slopes[5 * STRIDE + i] * slopes[5 * STRIDE + i]
+
+
+SLOW = np.float32(0.2)
+"""Speed below which a window is not asked whether it rests [pixels of its scale per frame]."""
+
+ALIKE = np.float32(4)
+"""Change, relative to what noise leaves unexplained, up to which a window may rest."""
+
+TINY = np.float32(1e-4)
+"""Ridge, relative to a window's slopes, of the solution that says what the window leaves unexplained."""
+
+BEND = np.float32(0.05)
+"""What of a mean square slope is nothing, where windows are weighted by what they leave unexplained."""
+
+FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
+"""Slopes, relative to the mean square one, of a window that has half a vote; and the vote of one without any."""
+
+IN_SLOPES = np.float32(0.25)
+"""Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
+
+MENDED = np.float32(0.15)
+"""Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
+
+MISSING = np.float32(0.15)
+"""Weight of pixels that are the same in both frames, as a codec leaves out what changes little: no data, nearly."""
+
+AT_REST = np.float32(0.5)
+"""Share of what velocity leaves unexplained, below which rest leaves less by more than chance."""
 
 
 @compiled(**PART, **SUMS)
-def _rectified_row(dt, before, after, first, last, positive, negative):
-    """Write a row's responses to one direction and to its opposite; 0 but from first to last."""
-    half, zero = np.float32(-0.5), np.float32(0)
-    for i in range(len(positive)):
-        r = half * dt[i] * (after[i] - before[i])  # Eq. 33, at the midpoint, and of content: negative
-        positive[i] = r if r > zero else zero
-        negative[i] = -r if r < zero else zero
-    for out in (positive, negative):
-        out[:first] = zero
-        out[last:] = zero
+def _solved(a, b, c, e, f, ridge, u, v):
+    """Return the solution of two normal equations about u, v; and these where there is none."""
+    p, q = a + ridge, c + ridge
+    det = p * q - b * b
+    inverse = np.float32(1) / (det if det > np.float32(0) else np.float32(1))
+    r, s = ridge * u - e, ridge * v - f
+    some = det > np.float32(0)
+    return (inverse * (q * r - b * s) if some else u), (inverse * (p * s - b * r) if some else v)
 
 
 @compiled(**PART, **SUMS)
-def _signed_row(dt, before, after, first, last, signed):
-    """Write the difference of both; 0 but from first to last."""
-    half, zero = np.float32(-0.5), np.float32(0)
-    for i in range(len(signed)):
-        signed[i] = half * dt[i] * (after[i] - before[i])  # Eq. 33, likewise
-    signed[:first] = zero
-    signed[last:] = zero
+def _left_over(a, b, c, e, f, s, x, y):
+    """Return what of the sum s velocity x, y leaves unexplained."""
+    two = np.float32(2)
+    return max(s + x * (two * e + x * a + two * y * b) + y * (two * f + y * c), np.float32(0))
 
 
 @compiled(**PART, **SUMS)
-def _write_responses(filtered, y, x0, shift, n, height, width, directions, opponent):
-    """Write the three-pixel responses of a row; its m2 and dt begin ``shift`` columns before x0."""
-    size = N_FILTERED * STRIDE
-    up, here, down = (y - 1) % 3 * size + shift, y % 3 * size + shift, (y + 1) % 3 * size + shift
-    above, left, right, below = filtered[up:], filtered[here - 1 :], filtered[here + 1 :], filtered[down:]
-    dt, x1 = filtered[here + STRIDE :], x0 + n
-    first, last = 1 if x0 == 0 else 0, n - 1 if x1 == width else n
-    top, bottom = (n, n) if y == 0 or y == height - 1 else (0, n)
-    if directions.shape[1]:
-        _rectified_row(dt, left, right, first, last, directions[0, y, x0:x1], directions[2, y, x0:x1])
-        _rectified_row(dt, above, below, top, bottom, directions[3, y, x0:x1], directions[1, y, x0:x1])
-    if opponent.shape[1]:
-        _signed_row(dt, left, right, first, last, opponent[0, y, x0:x1])
-        _signed_row(dt, above, below, top, bottom, opponent[1, y, x0:x1])
-
-
-@compiled(**PART, **SUMS)
-def _add_row(products, prefix, slot, w, n):
-    """Add a row to the prefix of its block; sum the rows of a complete block from the last one up."""
-    size = N_PRODUCTS * STRIDE
-    if slot == w - 1:
-        for k in range(w - 2, -1, -1):
-            here, below = products[k * size : (k + 1) * size], products[(k + 1) * size : (k + 2) * size]
-            for p in range(N_PRODUCTS):
-                for i in range(n):
-                    here[p * STRIDE + i] += below[p * STRIDE + i]
-        return
-    row = products[slot * size : (slot + 1) * size]
-    if slot == 0:
-        prefix[:] = np.float32(0)
-    for p in range(N_PRODUCTS):
-        for i in range(n):
-            prefix[p * STRIDE + i] += row[p * STRIDE + i]
-
-
-@compiled(**PART, **SUMS)
-def _sum_window(products, prefix, k, radius, n, sums, boxed):
-    """Sum over the window: rows from slot k on are of one block, the prefix of the next; then n columns."""
-    size, width, zero = N_PRODUCTS * STRIDE, 2 * radius + 1, np.float32(0)
-    tail = products[k * size : (k + 1) * size]
-    for p in range(N_PRODUCTS):
-        to, out = sums[p * STRIDE : (p + 1) * STRIDE], boxed[p * STRIDE : (p + 1) * STRIDE]
-        for i in range(n + 2 * radius if k else 0):
-            to[i] = tail[p * STRIDE + i] + prefix[p * STRIDE + i]
-        rows = to if k else tail[p * STRIDE : (p + 1) * STRIDE]
-        j = 0
-        while j + 8 <= width:
-            some = rows[j:]
-            for i in range(n):
-                left = (some[i] + some[i + 1]) + (some[i + 2] + some[i + 3])
-                right = (some[i + 4] + some[i + 5]) + (some[i + 6] + some[i + 7])
-                out[i] = (out[i] if j else zero) + (left + right)
-            j += 8
-        while j < width:
-            some = rows[j:]
-            for i in range(n):
-                out[i] = (out[i] if j else zero) + some[i]
-            j += 1
-
-
-@compiled(**PART, **SUMS)
-def _refine_row(coarse, gain, y, x0, n, mixed, out):
-    """Write gain times a plane of the coarser scale at row y, linear between its pixels; x0 is even."""
-    height, width = coarse.shape
-    near, far = np.float32(0.75), np.float32(0.25)
-    row = min(y // 2, height - 1)
-    other = min(max(y // 2 + 2 * (y % 2) - 1, 0), height - 1)
-    left, count = x0 // 2 - 1, (n + 1) // 2 + 2
-    first, last = max(0, -left), min(count, width - left)
-    a, b = coarse[row, left + first : left + last], coarse[other, left + first : left + last]
-    inner = mixed[first:last]
-    for i in range(last - first):
-        inner[i] = gain * (near * a[i] + far * b[i])
-    mixed[:first] = inner[0]
-    mixed[last:count] = inner[last - first - 1]
-    for i in range(n // 2):
-        out[2 * i] = near * mixed[i + 1] + far * mixed[i]
-        out[2 * i + 1] = near * mixed[i + 1] + far * mixed[i + 2]
-    if n % 2:
-        out[n - 1] = near * mixed[n // 2 + 1] + far * mixed[n // 2]
-
-
-@compiled(**PART, **SUMS)
-def _solve_row(sums, ridge, noise, n, fine, limit, vx, vy, confidence):
-    """Solve the ridge regression of one row about the coarser scale's estimate; where that is fast, take it."""
-    zero, one, four = np.float32(0), np.float32(1), np.float32(4)
+def _solve_row(sums, n, regression, solved):
+    """Write the votes of the windows of one row: each its own ridge regression about the prior."""
+    zero, one = np.float32(0), np.float32(1)
+    _, ridge, trust, noise, gain, power, reference = regression
+    faint = FAINT * power * np.float32((2 * regression.radius + 1) ** 2)
+    faint = faint if faint > zero else one
+    unit = one / (power if power > zero else one)
+    rest_x, rest_y = -reference[0], -reference[1]
+    gain = gain if gain > zero else one
+    tiny, quiet = TINY * ridge, ALIKE * noise / np.float32((2 * regression.radius + 1) ** 2)
+    votes = solved[3 * STRIDE :]
     for i in range(n):
-        a, b, c = sums[i] + ridge, sums[STRIDE + i], sums[2 * STRIDE + i] + ridge
-        det = a * c - b * b
-        inverse = one / (det if det > zero else one)
-        u, v = fine[i], fine[STRIDE + i]
-        p, q = ridge * u - four * sums[3 * STRIDE + i], ridge * v - four * sums[4 * STRIDE + i]
-        solved = det > zero and u * u + v * v <= limit
-        vx[i] = inverse * (c * p - b * q) if solved else u  # Eq. 29, in two dimensions, of content
-        vy[i] = inverse * (a * q - b * p) if solved else v
-    for i in range(len(confidence)):
-        a, b, c = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i]
-        least = np.float32(0.5) * (a + c - np.sqrt((a - c) * (a - c) + np.float32(4) * b * b))
-        whole, least = least + ridge, least - noise
-        u, v = fine[i], fine[STRIDE + i]
-        share = least / whole if least > zero else zero
-        confidence[i] = fine[2 * STRIDE + i] if u * u + v * v > limit else share
+        m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
+        k = one / (m + gain)  # light: what is proportional to m is no motion
+        a, b, c = sums[i] - gm * gm * k, sums[STRIDE + i] - gm * hm * k, sums[2 * STRIDE + i] - hm * hm * k
+        e, f, s = (
+            sums[3 * STRIDE + i] - gm * tm * k,
+            sums[4 * STRIDE + i] - hm * tm * k,
+            sums[5 * STRIDE + i] - tm * tm * k,
+        )
+        u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
+        x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
+        own = ridge + trust * min(_left_over(a, b, c, e, f, s, x, y), noise)
+        x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
+        each = one / max(sums[11 * STRIDE + i], one)
+        left, still = _left_over(a, b, c, e, f, s, x, y) * each, sums[10 * STRIDE + i] * each
+        p, q = x - rest_x, y - rest_y
+        rests = (still < AT_REST * left) & (still < quiet) & (p * p + q * q > SLOW * SLOW)
+        x, y, left = (rest_x if rests else x), (rest_y if rests else y), (still if rests else left)
+        bad = BEND + left * unit
+        vote = (LEAST_VOTE + (a + c) / (a + c + faint)) / (bad * bad * bad)
+        votes[i], votes[STRIDE + i], votes[2 * STRIDE + i] = vote, vote * x, vote * y
+        sums[i], sums[STRIDE + i], sums[2 * STRIDE + i] = a, b, c
+        sums[3 * STRIDE + i], sums[4 * STRIDE + i] = own, left
+        sums[5 * STRIDE + i], sums[6 * STRIDE + i] = x * x + y * y, (a + c) * each
+        sums[7 * STRIDE + i] = sums[11 * STRIDE + i]
+
+
+@compiled(**PART, **SUMS)
+def _judge_row(sums, n, noise, reference, solved):
+    """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
+    zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
+    votes = solved[3 * STRIDE :]
+    for i in range(n):
+        a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
+        least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
+        least = max(least - IN_SLOPES * noise * sums[7 * STRIDE + i], zero)
+        whole = one / (least + own if least + own > zero else one)
+        excess, texture = max(left - noise, zero), sums[6 * STRIDE + i]
+        agreement = texture / (texture + four * excess if texture > zero else one)
+        share = least * whole
+        votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
+        weight = votes[i]
+        dx = votes[STRIDE + i] / weight + reference[0] - solved[i]
+        dy = votes[2 * STRIDE + i] / weight + reference[1] - solved[STRIDE + i]
+        doubt = np.float32(2) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        doubt += MENDED * (dx * dx + dy * dy)
+        votes[4 * STRIDE + i] = votes[i] * doubt
+        votes[5 * STRIDE + i] = votes[i] * share * agreement
 
 
 @compiled(**SUMS)
-def velocity_band(before, after, first, last, regression, coarse, out, scratch):
-    """Write rows first to last of a three-pixel field.
+def regress_band(before, after, splines, first, last, velocity, prior, regression, out, scratch):
+    """Write rows first to last of the votes of windows.
 
     Parameters
     ----------
-    before, after : ndarray, shape (height, width)
-        Frames at this scale.
+    before, after : ndarray, shape (height + 2 PAD, width + 2 PAD)
+        Frames at this scale, with their borders.
+    splines : ndarray, shape (height + 2 PAD, width + 2 PAD)
+        Coefficients of the frame after.
+    first, last : int
+        Rows.
+    velocity : ndarray, shape (2, height, width)
+        By which the frame after is carried back.
+    prior : ndarray, shape (3, height, width)
+        What the coarser scale says: velocity and squared error.
     regression : Regression
         What is solved.
-    coarse : ndarray, shape (3, height, width)
-        Velocity and confidence of the next coarser scale; of height 0 on the coarsest.
-    out : Field
-        Where the results go; of height 0 where not wanted.
+    out : ndarray, shape (3 or 6, height, width)
+        The votes: weight, and times it velocity along x and y, its square, squared error and confidence.
     scratch : VelocityScratch
         The worker's.
     """
-    radius, ridge, noise, limit, estimated = regression
-    directions, opponent, velocity, confidence = out
-    filtered, slopes, products, prefix, sums, boxed, mixed, fine = scratch
-    height, width = before.shape
+    radius, reference = regression.radius, regression.reference
+    places, carried, filtered, slopes, products, prefix, sums, boxed, solved = scratch
+    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    noise = regression.noise / np.float32((2 * radius + 1) ** 2)
     w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
     top = first - radius
-    responding = directions.shape[1] > 0 or opponent.shape[1] > 0
-    for k in range(len(fine)):
-        fine[k] = 0
     for x0 in range(0, width, tile):
         n = min(tile, width - x0)
         left, wide = x0 - radius, n + 2 * radius
         for y in range(top - 1, top + 1):
-            _filter_row(before, after, y, left - 1, wide + 2, estimated, filtered)
+            _filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for y in range(top, last + radius):
             middle, slot = y - radius, (y - top) % w
-            if estimated or responding:
-                _filter_row(before, after, y + 1, left - 1, wide + 2, estimated, filtered)
-            if responding and first <= y < last:
-                _write_responses(filtered, y, x0, radius + 1, n, height, width, directions, opponent)
-            if estimated:
-                row = products[slot * size : (slot + 1) * size]
-                _multiply_row(filtered, y, height, width, left, wide, slopes, row)
-                _add_row(products, prefix, slot, w, wide)
-            if middle < first or velocity.shape[1] == 0:
-                continue
-            to = confidence[middle, x0 : x0 + n] if confidence.shape[0] else boxed[:0]
-            vx, vy = velocity[0, middle, x0 : x0 + n], velocity[1, middle, x0 : x0 + n]
-            rows = (fine[:n], fine[STRIDE : STRIDE + n], fine[2 * STRIDE : 2 * STRIDE + len(to)])
-            if not estimated:
-                rows = (vx, vy, to)
-            if coarse.shape[1]:
-                for p in range(3 if len(to) else 2):
-                    gain = np.float32(1 if p == 2 else 2)
-                    _refine_row(coarse[p], gain, middle, x0, n, mixed, rows[p])
-            if estimated:
-                _sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
-                _solve_row(boxed, ridge, noise, n, fine, limit, vx, vy, to)
+            _filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
+            row = products[slot * size : (slot + 1) * size]
+            if 1 <= y < height - 1:
+                _slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
+                _multiply_row(slopes, wide, row)
+            else:
+                row[:] = np.float32(0)
+            add_row(products, prefix, slot, w, wide)
+            if middle >= first:
+                sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
+                for p in range(3):
+                    line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
+                    for i in range(n):
+                        to[i] = line[i]
+                _solve_row(boxed, n, regression, solved)
+                if len(out) > 3:
+                    _judge_row(boxed, n, noise, reference, solved)
+                for p in range(len(out)):
+                    line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
+                    for i in range(n):
+                        to[i] = line[i]

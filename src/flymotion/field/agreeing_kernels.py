@@ -1,0 +1,61 @@
+"""The compiled kernel that lets the windows about a pixel agree; :mod:`flymotion.field.scales` says how."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flymotion.similarity.compilation import SUMS, compiled
+
+__all__ = ["N_PLANES", "agree_band"]
+
+N_PLANES = 6
+"""Of the windows' votes: weight, and times it velocity along x and y, its square, squared error and confidence."""
+
+
+@compiled(**SUMS)
+def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
+    """Write rows first to last of velocity: the mean of nine windows' votes about each pixel.
+
+    Parameters
+    ----------
+    votes : ndarray, shape (3 or N_PLANES, height, width)
+        Of :func:`flymotion.field.velocity_kernels.regress_band`.
+    first, last : int
+        Rows.
+    apart : int
+        Pixels from one window to the next.
+    reference : tuple of float32
+        Of the votes.
+    velocity : ndarray, shape (2, height, width)
+        Where to.
+    quality : ndarray, shape (2, height, width)
+        Squared error and confidence; of height 0 where not wanted.
+    rows : ndarray, shape (N_PLANES, width + 2 apart) or wider
+        The worker's room.
+    """
+    height, width = votes.shape[1:]
+    zero, one = np.float32(0), np.float32(1)
+    for p in range(len(votes)):
+        rows[p, :apart] = zero
+        rows[p, width + apart : width + 2 * apart] = zero
+    for y in range(first, last):
+        for p in range(len(votes)):
+            to, here = rows[p, apart:], votes[p, y]
+            above, below = votes[p, max(y - apart, 0)], votes[p, min(y + apart, height - 1)]
+            over, under = np.float32(y >= apart), np.float32(y + apart < height)
+            for x in range(width):
+                to[x] = here[x] + over * above[x] + under * below[x]
+        vx, vy = velocity[0, y], velocity[1, y]
+        for x in range(width):
+            weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
+            vx[x] = reference[0] + weight * (rows[1, x] + rows[1, x + apart] + rows[1, x + 2 * apart])
+            vy[x] = reference[1] + weight * (rows[2, x] + rows[2, x + apart] + rows[2, x + 2 * apart])
+        if quality.shape[1]:
+            error, confidence = quality[0, y], quality[1, y]
+            for x in range(width):
+                weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
+                p, q = vx[x] - reference[0], vy[x] - reference[1]
+                square = weight * (rows[3, x] + rows[3, x + apart] + rows[3, x + 2 * apart])
+                own = weight * (rows[4, x] + rows[4, x + apart] + rows[4, x + 2 * apart])
+                error[x] = own + max(square - p * p - q * q, zero)
+                confidence[x] = weight * (rows[5, x] + rows[5, x + apart] + rows[5, x + 2 * apart])

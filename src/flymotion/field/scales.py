@@ -1,0 +1,230 @@
+r"""One scale of the last two frames, and the velocity that it says.
+
+From the coarsest scale on, the frame after is carried back by the velocity so far, and every window says what is left
+(:mod:`flymotion.field.velocity_kernels`); then the nine windows about a pixel agree, each with a vote of
+
+.. math:: v = (0.05 + T / (T + T_0)) \, (r / P + 0.05)^{-3},
+
+where T are its squared slopes, r is the mean square of what its velocity leaves unexplained and P the mean square slope
+of the frame: a window across an edge of motion explains less than those beside it, and has no say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from flymotion.field.agreeing_kernels import N_PLANES, agree_band
+from flymotion.field.bands import in_bands, n_workers
+from flymotion.field.cubic import REACH, spline_rows
+from flymotion.field.forms import Form
+from flymotion.field.judging_kernels import judge_band, judging_room
+from flymotion.field.patch_kernels import PatchScratch, respond_band
+from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
+from flymotion.field.response_kernels import three_pixel_band
+from flymotion.field.velocity_kernels import Regression, VelocityScratch, regress_band
+
+if TYPE_CHECKING:
+    from flymotion.field.description import MotionField
+
+__all__ = ["Scale"]
+
+EVERY = 4
+"""The mean square slope is taken over every so many rows."""
+
+BLOCK = 16
+"""Side of the blocks whose grain is looked at [pixels]; half of it in small frames."""
+
+SHARE = 0.1
+"""Share of the blocks that are taken to hold noise alone."""
+
+SMOOTHED = 0.425
+"""Variance of the smoothed change, relative to that of a pixel's noise: twice the square of (9 + 100 + 9) / 256."""
+
+CAP = 1.5
+"""What a window leaves unexplained is noise up to this many times the noise."""
+
+TRUST = 1.0
+"""Ridge a unit of what noise leaves unexplained."""
+
+GAIN = 0.01
+"""Ridge on the change of light, relative to the mean square slope."""
+
+NOTHING = np.zeros((2, 0, 0), np.float32)
+
+ENLARGED = np.array([2, 2, 4, 1], np.float32)
+"""What velocity, squared error and confidence are multiplied by from one scale to the next."""
+
+
+class Scale:
+    """One scale: two frames with their borders, and what velocity is estimated with and into.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width.
+    dtype : dtype
+        Of the frames.
+    radius : int
+        Of the windows; 0 and no room for velocity where ``estimated`` is false.
+    estimated : bool
+        Whether velocity is estimated here.
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool) -> None:
+        self.shape = shape
+        padded = (shape[0] + 2 * PAD, shape[1] + 2 * PAD)
+        self.frames = [np.zeros(padded, dtype), np.zeros(padded, dtype)]
+        self.powers = [0.0, 0.0]
+        self.grains = [0.0, 0.0]
+        self.prior = np.zeros((3 if estimated else 0, *shape), np.float32)
+        self.estimated = estimated
+        self._radius = radius
+        if estimated:
+            self.estimates = np.zeros((4, *shape), np.float32)
+            self._votes = np.zeros((N_PLANES, *shape), np.float32)
+            self._splines = np.zeros(padded, np.float32)
+            self._apart = max(radius - 1, 1)
+            self._judging = [judging_room() for _ in range(n_workers())]
+            self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
+        self._learned_scratch: list[PatchScratch] = []
+        self._rows = [
+            np.zeros((N_PLANES, shape[1] + 2 * max(radius, REACH) + 3), np.float32) for _ in range(n_workers())
+        ]
+
+    def take(self, frame: np.ndarray) -> None:
+        """Copy a frame; a float32 one among uint8 ones makes them all float32."""
+        if frame.dtype == np.float32 != self.frames[0].dtype:
+            self.frames = [kept.astype(np.float32) for kept in self.frames]
+        np.copyto(self.frames[1][PAD:-PAD, PAD:-PAD], frame)
+        surround(self.frames[1])
+
+    def halve(self, finer: Scale) -> None:
+        """Take the next frame from the next finer scale."""
+        frame, out = finer.frames[1], self.frames[1]
+        in_bands(lambda first, last, worker: halve(frame, out, first, last), self.shape[0])
+        surround(out)
+
+    def look(self, most: float) -> float:
+        """Measure slopes and noise of the next frame, no more than ``most``, and find its splines."""
+        frame, splines = self.frames[1], self._splines
+        in_bands(lambda first, last, worker: spline_rows(frame, splines, first, last, self._row(worker)), self.shape[0])
+        surround(splines)
+        self.powers[1] = slope_power(frame, EVERY)
+        side = BLOCK if min(self.shape) >= 4 * BLOCK else BLOCK // 2
+        n_rows, n_columns = (self.shape[0] - 2 - side) // (2 * side) + 1, (self.shape[1] - 2) // side
+        if min(n_rows, n_columns) > 0:
+            found = np.zeros((n_rows, n_columns), np.float32)
+            grain_of_blocks(frame, side, found)
+            k = int(SHARE * found.size)
+            most = min(most, float(np.partition(found, k, axis=None)[k]))
+        self.grains[1] = most
+        return most
+
+    def turn(self) -> None:
+        """Let the next frame be the last one."""
+        self.frames.reverse()
+        self.powers.reverse()
+        self.grains.reverse()
+
+    def descend(self, coarser: Scale | None, quality: bool) -> None:
+        """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
+        if coarser is None:
+            self.prior[:2] = 0
+            self.prior[2] = max(self.shape) ** 2
+        else:
+            n = 3 if quality else 2
+            self.enlarge(coarser.estimates[:n], ENLARGED[:n], self.prior[:n])
+
+    def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
+        """Return the first n planes of what the next coarser scale says, where nothing is estimated."""
+        if not len(self.prior):
+            self.prior = np.zeros((4, *self.shape), np.float32)
+        self.enlarge(estimates[:n], ENLARGED[:n], self.prior[:n])
+        return self.prior
+
+    def enlarge(self, coarse: np.ndarray, gains: np.ndarray, out: np.ndarray, times: int = 2) -> None:
+        """Write planes 2 or 4 times as large, each times a gain."""
+
+        def band(first: int, last: int, worker: int) -> None:
+            enlarge(coarse, times, gains, out, first, last, self._row(worker))
+
+        in_bands(band, self.shape[0])
+
+    def _row(self, worker: int) -> np.ndarray:
+        return self._rows[worker][0]
+
+    def estimate(self, field: MotionField, n_rounds: int, quality: bool) -> None:
+        """Estimate velocity: so many times the frame after is carried by what is known, and what is left is added."""
+        before, after = self.frames
+        n = (2 * self._radius + 1) ** 2
+        power, grain = sum(self.powers) / 2, sum(self.grains) / 2
+        x, y = self.prior[:2, ::EVERY, ::EVERY].mean(axis=(1, 2))
+        regression = Regression(
+            self._radius,
+            np.float32(field.ridge * n * power),
+            np.float32(TRUST),
+            np.float32(n * CAP * SMOOTHED * max(grain, field.noise**2)),
+            np.float32(GAIN * n * power),
+            np.float32(power),
+            (np.float32(x), np.float32(y)),
+        )
+        known = self.prior
+        for turn in range(n_rounds):
+            votes = self._votes if quality and turn == n_rounds - 1 else self._votes[:3]
+            into = self.estimates[2:] if len(votes) > 3 else NOTHING
+            self._regress(before, after, known[:2], regression, votes)
+            self._agree(votes, regression.reference, into)
+            known = self.estimates[:2]
+
+    def judge(self, field: MotionField) -> np.ndarray:
+        """Return velocity, squared error and confidence, once each pixel has been looked at once more."""
+        before, after = self.frames
+        noise, out = np.float32(2 * max(sum(self.grains) / 2, field.noise**2)), self._votes[:4]
+
+        def band(first: int, last: int, worker: int) -> None:
+            judge_band(before, after, self._splines, first, last, self.estimates, noise, out, self._judging[worker])
+
+        in_bands(band, self.shape[0])
+        return out
+
+    def _regress(
+        self, before: np.ndarray, after: np.ndarray, known: np.ndarray, regression: Regression, votes: np.ndarray
+    ) -> None:
+        def band(first: int, last: int, worker: int) -> None:
+            regress_band(
+                before, after, self._splines, first, last, known, self.prior, regression, votes, self._scratch[worker]
+            )
+
+        in_bands(band, self.shape[0])
+
+    def _agree(self, votes: np.ndarray, reference: Any, into: np.ndarray) -> None:
+        def band(first: int, last: int, worker: int) -> None:
+            agree_band(votes, first, last, self._apart, reference, self.estimates[:2], into, self._rows[worker])
+
+        in_bands(band, self.shape[0])
+
+    def respond(self, out: Any) -> None:
+        """Write three-pixel responses."""
+        if not (out.directions.size or out.opponent.size):
+            return
+        before, after = self.frames
+
+        def band(first: int, last: int, worker: int) -> None:
+            three_pixel_band(before, after, first, last, out.directions, out.opponent, self._rows[worker])
+
+        in_bands(band, self.shape[0])
+
+    def respond_learned(self, form: Form, out: Any) -> None:
+        """Write learned responses."""
+        if not (out.directions.size or out.opponent.size):
+            return
+        if not self._learned_scratch:
+            self._learned_scratch = [form.scratch() for _ in range(n_workers())]
+        before, after = (frame[PAD:-PAD, PAD:-PAD] for frame in self.frames)
+
+        def band(first: int, last: int, worker: int) -> None:
+            respond_band(before, after, first, last, form, out, self._learned_scratch[worker])
+
+        in_bands(band, self.shape[0])
