@@ -110,10 +110,10 @@ def width_of(kernels: np.ndarray) -> float:
     """Return the width of the Gaussian that makes hand-wired slopes as wide, across, as learned ones [pixels].
 
     Variances add up: those of the slope and of the change, each hand-wired, and twice the prefilter's, are to be that
-    of the kernel and twice that of the optics. 0 where the kernel sharpens.
+    of the kernel, sizes of whose taps count, and twice that of the optics.
     """
     far = np.arange(kernels.shape[1]) - kernels.shape[1] // 2
-    across = kernels[0] @ far
+    across = np.abs(kernels[0] @ far)
     learned = (across * far**2).sum() / across.sum() + 2 * BLUR**2
     return float(np.sqrt(max((learned - 4 * ACROSS[0]) / 2, 0.0)))
 

@@ -36,6 +36,19 @@ CEILING = {"taps-told": "taps, told"}
 
 TITLES = {"noise": "ridge in units of the noise", "plain": "ridge in units of the slopes"}
 
+TICKS = (0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5, 10, 20)
+
+STYLES = {
+    "learned-5": "C3o",
+    "learned-9": "C1s",
+    "learned-slopes": "C8^",
+    "vision-alone": "C0x",
+    "bundled-5": "C2+",
+    "wiener": "C4.",
+    "gaussian-as-wide": "C7|",
+    "taps-told": "k*",
+}
+
 Found = dict[tuple[str, float, str, str], float]
 
 
@@ -109,34 +122,20 @@ def drawn(found: Found) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6), layout="constrained")
-    styles = {
-        "learned-5": "C3o",
-        "learned-9": "C1s",
-        "learned-slopes": "C8^",
-        "vision-alone": "C0x",
-        "bundled-5": "C2+",
-        "wiener": "C4.",
-        "gaussian-as-wide": "C7|",
-        "taps-told": "k*",
-    }
     names = list(CAMERAS)[::-1]
     for axes, ridge in zip(figure.subplots(1, 2, sharey=True), RIDGES[::-1], strict=True):
-        for method, style in styles.items():
+        for method, style in STYLES.items():
             ratios = [found[c, 0.3, ridge, method] / found[c, 0.3, ridge, HAND] for c in names]
             label = (LEARNED | NULLS | CEILING)[method]
-            axes.plot(
-                ratios,
-                range(len(names)),
-                style,
-                label=label,
-                markersize=7,
-                markerfacecolor="none" if method != "taps-told" else "k",
-            )
+            axes.plot(ratios, range(len(names)), style, label=label, markersize=7, markerfacecolor="none")
         axes.axvline(1.0, color="0.6", linewidth=0.8)
         axes.set(title=TITLES[ridge], xscale="log", xlabel="error relative to hand-wired slopes, motion of 0.3 px")
         axes.set_yticks(range(len(names)), names)
+        axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        axes.set_xlim(0.9 * axes.dataLim.x0, 1.1 * axes.dataLim.x1)
+        axes.minorticks_off()
         axes.grid(alpha=0.3)
-    figure.axes[1].legend(fontsize="small")
+    figure.axes[1].legend(fontsize="small", loc="lower right")
     return figure
 
 
