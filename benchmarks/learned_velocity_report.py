@@ -103,7 +103,7 @@ def summary(found: Found) -> str:
             gains = {c: gain(found, c, speed, ridge) for c in CAMERAS}
             best = max(gains, key=gains.__getitem__)
             wins.append(f"{sum(g > 0 for g in gains.values())} of {len(gains)}; {100 * gains[best]:+.1f} %, {best}")
-    lines.append("| cameras on which something learned beats all nulls; its best | " + " | ".join(wins) + " |")
+    lines.append("| cameras on which something learned beats all nulls; largest gain | " + " | ".join(wins) + " |")
     return "\n".join(lines)
 
 
