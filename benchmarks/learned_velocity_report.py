@@ -36,7 +36,7 @@ CEILING = {"taps-told": "taps, told"}
 
 TITLES = {"noise": "ridge in units of the noise", "plain": "ridge in units of the slopes"}
 
-TICKS = (0.8, 0.9, 1, 1.2, 1.5, 2, 3, 5, 10, 20)
+TICKS = (0.8, 1, 1.2, 1.5, 2, 3, 5, 10)
 
 STYLES = {
     "learned-5": "C3o",
