@@ -327,6 +327,12 @@ def fly() -> Iterator[Row]:
     yield from rows()
 
 
+def learned_velocity() -> Iterator[Row]:
+    from learned_velocity import learned_velocity as rows
+
+    yield from rows()
+
+
 BENCHMARKS = {
     "core-large": core_large,
     "core-small": core_small,
@@ -345,6 +351,7 @@ BENCHMARKS = {
     "truth": truth,
     "frame-motion": frame_motion,
     "pareto": pareto,
+    "learned-velocity": learned_velocity,
 }
 
 

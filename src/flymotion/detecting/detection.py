@@ -171,7 +171,7 @@ class Detecting:
     def _in_source(self, field: Field, steps: float) -> GlobalMotion:
         """Return the motion of the whole frame, and make it and the field's velocity pixels of the source, a step."""
         assert field.velocity is not None and field.confidence is not None and field.error is not None
-        x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence)
+        x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence, field.error)
         gain = self.scale / steps
         if gain != 1:
             np.multiply(field.velocity, gain, out=field.velocity)

@@ -7,7 +7,7 @@
 ``translation_x_px``, ``translation_y_px``          of the frame's centre, right and down [pixels per frame]
 ``rotation_deg``                                    counter-clockwise as seen [deg per frame]
 ``looming``                                         rate of expansion [1 per frame]
-``support``                                         share of the frame that tells so, 0 to 1
+``support``                                         share of the frame's texture that moves so, 0 to 1
 ``error_px``                                        of a pixel's velocity, median of those known [pixels per frame]
 ``steps``                                           from the frame before: more than 1 where a gap is bridged
 ``response1``, ``response2``, ...                   mean response of each detector, [grey levels squared]
@@ -143,7 +143,7 @@ class Trace(NamedTuple):
     looming : ndarray, shape (n_frames,)
         [1 per frame].
     support : ndarray, shape (n_frames,)
-        Share of the frame.
+        Share of the frame's texture that moves so.
     responses : ndarray, shape (n_frames, n_directions)
         Mean response of each detector.
     error : ndarray, shape (n_frames,)
