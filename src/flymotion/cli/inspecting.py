@@ -205,8 +205,8 @@ def _of_learner(learner: MotionLearner) -> Shown:
     if not state.tells_motions:
         return found
     if state.tells_directions:
-        columns["direction, measured [deg]"] = learner.directions_.tolist()
         del columns["direction [deg]"]  # by its shape
+        columns = {"direction, measured [deg]": learner.directions_.tolist()} | columns
         gain = "gain [1/(px/frame)]"
     else:
         columns = {name: values for name, values in columns.items() if "share" in name}

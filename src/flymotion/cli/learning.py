@@ -84,7 +84,8 @@ def learn(context: click.Context, sources: tuple[str, ...], out: Path, force: bo
     if not learner.verdict_.ok:
         unwritten = "" if kept else " Nothing is written; --force does."
         complain(f"{'Error' if refused else 'warning'}: {learner.verdict_}{unwritten}")
-    say("\n".join(map(str, kept)))
+    for path in kept:
+        say(path)
     if interrupts.due:
         raise KeyboardInterrupt(f"what was learned until then is in {kept[0].parent}")
     context.exit(FAILED if refused else 0)

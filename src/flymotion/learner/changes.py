@@ -6,7 +6,8 @@ each, to its slopes along rows and columns, and to the patch itself:
 .. math:: \Delta x \approx v_x \, \partial_x \bar x + v_y \, \partial_y \bar x, \qquad \Delta x \approx g \, \bar x
 
 Motion explains what the first fit explains, light that brightens or dims what the second does; what neither does is
-noise, or motion too fast for a slope. Two slopes explain some of noise alone, too (``BY_NOISE``).
+noise, or motion too fast for a slope. Two slopes explain some of noise alone, too: as much as those of the patch moved
+by half of itself do, which are as smooth and have nothing to do with it.
 """
 
 from __future__ import annotations
@@ -18,19 +19,13 @@ import numpy as np
 from flymotion.models.packing import Given, Packed
 from flymotion.video.viewing import speeds
 
-__all__ = ["BY_NOISE", "SPEEDS", "UNCHANGED", "Changes", "counted"]
+__all__ = ["SPEEDS", "UNCHANGED", "Changes", "counted"]
 
 SPEEDS = (0.15, 0.8)
 """Speeds worth learning from: slower is noise, faster is no derivative [reduced pixels per frame]."""
 
-BY_NOISE = 0.12
-"""Share of the change that slopes explain of white noise, as viewed, in patches of 9 x 9 pixels."""
-
-MOVING = 0.5
+MOVING = 0.6
 """Share of its change that motion has to explain of a patch that surely moves."""
-
-ALL = 0.75
-"""Share of its change that motion explains of a patch that surely moves, about: the middle of ``MOVING`` and 1."""
 
 PARTS = 1000
 """Shares and logarithms are counted in thousandths, so that sums are the same in any order."""
@@ -50,11 +45,12 @@ class Changes(NamedTuple):
         Those that are the same, to the bit, in both frames.
     n_slow, n_fast : int
         Those of the others that seem slower, or faster, than what is learned from (``SPEEDS``).
-    n_moving : int
-        Those whose change motion explains for the larger part.
-    log_speeds, by_motion, by_light, upright : int
+    n_moving, n_by_chance : int
+        Those of most of whose change motion explains, and slopes that it has nothing to do with.
+    log_speeds, by_motion, of_moving, by_chance, by_light, upright : int
         Sums over patches that change, in thousandths: of the logarithm of the speed [reduced pixels per frame], of the
-        shares of the change that motion and light explain, and of the share of slopes that is along rows.
+        shares of the change that motion explains (and of those alone that surely move), that slopes do which it has
+        nothing to do with, and that light does, and of the share of slopes that is along rows.
     n_clips, n_pairs : int
         Clips, and pairs of frames.
 
@@ -71,8 +67,11 @@ class Changes(NamedTuple):
     n_slow: int = 0
     n_fast: int = 0
     n_moving: int = 0
+    n_by_chance: int = 0
     log_speeds: int = 0
     by_motion: int = 0
+    of_moving: int = 0
+    by_chance: int = 0
     by_light: int = 0
     upright: int = 0
     n_clips: int = 0
@@ -109,18 +108,23 @@ class Changes(NamedTuple):
 
     @property
     def moving(self) -> float:
-        """Share of patches that surely move."""
-        return _share(self.n_moving, self.n_textured)
+        """Share of patches that surely move: less those that would by chance."""
+        return _share(max(self.n_moving - self.n_by_chance, 0), self.n_textured)
 
     @property
-    def of_few(self) -> float:
-        """Share of what motion explains beyond chance that is of those that surely move; about."""
-        return self.moving * (ALL - BY_NOISE) / max(self.motion - BY_NOISE, 1e-9)
+    def others(self) -> float:
+        """Share of the change that motion explains of the patches that do not surely move, mean over them."""
+        return _share((self.by_motion - self.of_moving) / PARTS, self._n_changing - self.n_moving)
 
     @property
     def motion(self) -> float:
-        """Share of the change that motion explains, mean over patches; noise alone makes it ``BY_NOISE``."""
+        """Share of the change that motion explains, mean over patches; noise alone makes it ``chance``."""
         return _share(self.by_motion / PARTS, self._n_changing)
+
+    @property
+    def chance(self) -> float:
+        """Share of the change that slopes explain which have nothing to do with it."""
+        return _share(self.by_chance / PARTS, self._n_changing)
 
     @property
     def light(self) -> float:
@@ -140,7 +144,7 @@ class Changes(NamedTuple):
     @property
     def speed(self) -> float:
         """How fast they move: the change less what is not by motion [reduced pixels per frame]."""
-        return self.change * float(np.sqrt(np.maximum(self.motion - BY_NOISE, 0.0) / (1 - BY_NOISE)))
+        return self.change * float(np.sqrt(np.maximum(self.motion - self.chance, 0.0) / (1 - self.chance)))
 
     @property
     def _n_changing(self) -> int:
@@ -172,27 +176,33 @@ def counted(before: np.ndarray, after: np.ndarray, contrast: float) -> Changes:
     n = len(middle)
     before, after, middle = before[changing], after[changing], middle[changing]
     fast = speeds(before, after)
-    motion, light, upright = _explained(after.astype(np.float64) - before, middle)
+    motion, chance, light, upright = _explained(after.astype(np.float64) - before, middle)
     logs = np.log(np.clip(fast, SLOWEST, FASTEST))
-    sums = (int(np.rint(PARTS * values).sum()) for values in (logs, motion, light, upright))
-    slow, quick, moving = (
-        int(np.count_nonzero(which)) for which in (fast < SPEEDS[0], fast > SPEEDS[1], motion > MOVING)
-    )
-    return Changes(n, n - len(middle), slow, quick, moving, *sums)
+    moving = motion > MOVING
+    counts = (np.count_nonzero(which) for which in (fast < SPEEDS[0], fast > SPEEDS[1], moving, chance > MOVING))
+    sums = (np.rint(PARTS * values).sum() for values in (logs, motion, motion * moving, chance, light, upright))
+    return Changes(n, n - len(middle), *map(int, counts), *map(int, sums))
 
 
-def _explained(change: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the shares of each patch's change that motion and light explain, and of its slopes that is along rows."""
+def _explained(change: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the shares of each patch's change by motion, by chance and by light, and of its slopes along rows."""
     inner = np.s_[:, 1:-1, 1:-1]
-    across, down = middle[:, 1:-1, 2:] - middle[:, 1:-1, :-2], middle[:, 2:, 1:-1] - middle[:, :-2, 1:-1]
-    d, m, x, y = (_centred(part) for part in (change[inner], middle[inner], across, down))
+    slopes = middle[:, 1:-1, 2:] - middle[:, 1:-1, :-2], middle[:, 2:, 1:-1] - middle[:, :-2, 1:-1]
+    half = [size // 2 for size in slopes[0].shape[1:]]
+    d, m, x, y = (_centred(part) for part in (change[inner], middle[inner], *slopes))
+    elsewhere = (_centred(np.roll(slope, half, axis=(1, 2))) for slope in slopes)
+    light = _quotient(np.vecdot(m, d) ** 2, np.vecdot(m, m) * np.vecdot(d, d))
+    upright = _quotient(np.vecdot(x, x), np.vecdot(x, x) + np.vecdot(y, y))
+    return _fitted(d, x, y), _fitted(d, *elsewhere), np.clip(light, 0, 1), upright
+
+
+def _fitted(d: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the share of the energy of each d that its least-squares fit of x and y explains."""
     xx, yy, xy, dx, dy = (np.vecdot(a, b) for a, b in ((x, x), (y, y), (x, y), (d, x), (d, y)))
     energy, determinant = np.vecdot(d, d), xx * yy - xy**2
-    plain = (xx * dy**2 + yy * dx**2 - 2 * xy * dx * dy) * energy
-    motion = _quotient(plain, determinant * energy**2, determinant > 1e-6 * (xx + yy) ** 2)
+    both = _quotient(xx * dy**2 + yy * dx**2 - 2 * xy * dx * dy, determinant * energy, determinant > 1e-6 * xx * yy)
     edge = _quotient(dx**2 + dy**2, (xx + yy) * energy)  # of one orientation, whose slopes are in proportion
-    light = _quotient(np.vecdot(m, d) ** 2, np.vecdot(m, m) * energy)
-    return np.clip(np.maximum(motion, edge), 0, 1), np.clip(light, 0, 1), _quotient(xx, xx + yy)
+    return np.clip(np.maximum(both, edge), 0, 1)
 
 
 def _centred(patches: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs
 from flymotion.learner.changes import Changes
 
@@ -38,6 +39,9 @@ class Watched(NamedTuple):
     share: float
     n_held_out: int
     changes: Changes | None = None
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 class Seen(NamedTuple):

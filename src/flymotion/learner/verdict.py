@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flymotion.brevity import in_brief
-from flymotion.learner.changes import BY_NOISE, SPEEDS, UNCHANGED, Changes
+from flymotion.learner.changes import SPEEDS, UNCHANGED, Changes
 from flymotion.learner.probing import Probe, covered
 from flymotion.learner.seen import Watched
 
@@ -41,13 +41,13 @@ OBLIQUE = 15.0
 SILENT = "silent"
 """Name of an output that answers no motion."""
 
-MOSTLY, RARELY = 0.5, 0.1
-"""Shares of patches, or of change, that are called most of them, and few."""
+MOSTLY, RARELY, SOME = 0.5, 0.1, 0.01
+"""Shares of patches, or of change, that are called most of them, few, and any at all."""
 
 CONFUSED = 0.3
 """Share of the change that motion explains below which the rest hides it."""
 
-UNSURE = 0.03
+UNSURE = 0.05
 """How much more of the change motion has to explain than of noise, for there to be any."""
 
 SHORT = 10
@@ -167,15 +167,19 @@ def judged(
     doubled = tuple(name for name in times if times[name] > 1) if n <= len(shown) else ()
     bound = ACCURATE * (covered(motion / probe.units, probe.ways) if n < len(shown) else 1.0)
     off = np.degrees(np.arccos(np.minimum(np.abs(probe.ways).max(axis=1), 1.0)))
-    reasons = [] if n == 1 else [*_of_names(doubled, missing, len(times), min(n, len(shown)))]
+    turned = n > 1 and not times and not weak.any()  # four directions, but others
+    reasons = []
+    if turned:
+        reasons.append(f"directions are up to {np.nanmax(off):.0f} deg off {_listed(shown)}")
+    elif n > 1:
+        reasons += _of_names(doubled, missing, len(times), min(n, len(shown)))
     if probe.accuracy < bound:
-        reasons.append(
-            f"{probe.accuracy:.0%} of single patches are told right (by chance {1 / n:.0%}, {bound:.0%} wanted)"
-        )
+        told = f"{probe.accuracy:.0%} of single patches are told right"
+        reasons.append(f"{told} (by chance {1 / n:.0%}, {bound:.0%} wanted)")
     if n <= len(shown) and weak.any():
         least = np.nanmin(probe.selectivity)
         reasons.append(f"{weak.sum()} of {n} detectors hardly tell motion from its opposite (selectivity {least:.2f})")
-    found = list(causes(watched, n_patches)) if reasons else []
+    found = [*(TURNED,) * turned, *causes(watched, n_patches)] if reasons else []
     remedies = list(dict.fromkeys([remedy for _, remedy in found if remedy] or [ANYHOW[bool(watched)]])) * bool(reasons)
     return Verdict(
         not reasons,
@@ -191,6 +195,12 @@ def judged(
         tuple(remedies),
     )
 
+
+TURNED = (
+    "edges decide along which axes motion is taken apart, and oblique ones prevail",
+    "content with upright and level edges, or another --seed",
+)
+"""Why directions may be others than right, up, left and down, and what may help."""
 
 ANYHOW = {
     True: "more of it (--n-pairs, a longer video), or another part (--start, --crop)",
@@ -245,9 +255,11 @@ def _of_what_changes(changes: Changes, scale: int) -> Iterator[tuple[str, str]]:
             f"light that brightens and dims explains {light:.0%} of the change, motion {motion:.0%}",
             "a part of steady light (--start, --stop), or an exposure that is fixed",
         )
-    elif motion < BY_NOISE + UNSURE:
+    elif SOME < changes.moving < RARELY and changes.others < changes.chance + UNSURE:
+        yield f"{changes.moving:.0%} of textured patches surely move", "the part of the frame that moves (--crop)"
+    elif motion < changes.chance + UNSURE:
         yield (
-            f"motion explains {motion:.0%} of the change, and would of noise alone {BY_NOISE:.0%}{too_fast}",
+            f"motion explains {motion:.0%} of the change, and would of noise alone {changes.chance:.0%}{too_fast}",
             "a part in which something moves (--start, --crop)",
         )
     elif changes.fast > MOSTLY:
@@ -256,8 +268,6 @@ def _of_what_changes(changes: Changes, scale: int) -> Iterator[tuple[str, str]]:
             "is not learned from",
             "a higher frame rate, or a part that moves less (--start, --crop)",
         )
-    elif changes.moving < RARELY and changes.of_few > MOSTLY:
-        yield f"{changes.moving:.0%} of textured patches surely move", "the part of the frame that moves (--crop)"
     elif changes.slow > MOSTLY or motion < CONFUSED:
         yield (
             f"content moves by about {changes.speed:.2f} pixels a frame{reduced}: {motion:.0%} of the change",
