@@ -168,10 +168,11 @@ def test_directions_that_are_others_are_said_to_be(judge):
 def test_what_motion_light_and_noise_explain_is_theirs(make_clip):
     """Special cases: each alone explains all, or what it does by chance."""
     still = view(make_clip(0.0, noise=0.0, n_frames=2).astype(float), 1)[:1]
-    noise = gaussian_filter(np.random.default_rng(0).standard_normal(still.shape), (0, 0.7, 0.7))
+    noise = gaussian_filter(np.random.default_rng(0).standard_normal((16, SIDE, SIDE)), (0, 0.7, 0.7))
 
     def found(after):
-        return counted(*random_pairs([np.concatenate([still, after])], 9, np.random.default_rng(0)), 0.1)
+        clips = [np.stack([still[0], frame]) for frame in after]
+        return counted(*random_pairs(clips, 9, np.random.default_rng(0)), 0.1)
 
     moved = found(still + 0.3 * np.gradient(still, axis=2))
     assert moved.motion > 0.97 and moved.moving > 0.97 and moved.speed == pytest.approx(0.3, rel=0.15)
