@@ -26,7 +26,7 @@ __all__ = ["ENOUGH", "SILENT", "Verdict", "causes", "judged", "shown_motions"]
 ACCURATE = 0.7
 """Share of single patches right, of those whose motion there is a detector for, from which on learning has succeeded.
 
-Between what nulls and failures reach, 0.53 at most, and what succeeds, 0.75 at least: docs/training.md.
+Between what nulls and failures reach, 0.64 at most, and what succeeds, 0.75 at least: docs/training.md.
 """
 
 SELECTIVE = 0.5
@@ -264,8 +264,8 @@ def _of_what_changes(changes: Changes, scale: int) -> Iterator[tuple[str, str]]:
         )
     elif changes.fast > MOSTLY:
         yield (
-            f"patches change as if they moved by {changes.change:.1f} pixels a frame{reduced}; more than {SPEEDS[1]:g} "
-            "is not learned from",
+            f"{changes.fast:.0%} of the patches that change do so as if they moved by more than {SPEEDS[1]:g} pixels a "
+            f"frame{reduced}, too far to be learned from",
             "a higher frame rate, or a part that moves less (--start, --crop)",
         )
     elif changes.slow > MOSTLY or motion < CONFUSED:
