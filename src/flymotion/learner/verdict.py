@@ -167,18 +167,13 @@ def judged(
     doubled = tuple(name for name in times if times[name] > 1) if n <= len(shown) else ()
     bound = ACCURATE * (covered(motion / probe.units, probe.ways) if n < len(shown) else 1.0)
     off = np.degrees(np.arccos(np.minimum(np.abs(probe.ways).max(axis=1), 1.0)))
-    turned = n > 1 and not times and not weak.any()  # four directions, but others
+    turned = n > 1 and not times and not weak.any()  # as many directions, but others
     reasons = []
     if turned:
         reasons.append(f"directions are up to {np.nanmax(off):.0f} deg off {_listed(shown)}")
     elif n > 1:
         reasons += _of_names(doubled, missing, len(times), min(n, len(shown)))
-    if probe.accuracy < bound:
-        told = f"{probe.accuracy:.0%} of single patches are told right"
-        reasons.append(f"{told} (by chance {1 / n:.0%}, {bound:.0%} wanted)")
-    if n <= len(shown) and weak.any():
-        least = np.nanmin(probe.selectivity)
-        reasons.append(f"{weak.sum()} of {n} detectors hardly tell motion from its opposite (selectivity {least:.2f})")
+    reasons += _of_figures(probe, bound, weak if n <= len(shown) else weak[:0])
     found = [*(TURNED,) * turned, *causes(watched, n_patches)] if reasons else []
     remedies = list(dict.fromkeys([remedy for _, remedy in found if remedy] or [ANYHOW[bool(watched)]])) * bool(reasons)
     return Verdict(
@@ -217,6 +212,16 @@ def _of_names(doubled: Sequence[str], missing: Sequence[str], n_found: int, need
     elif n_found < needed:
         which = f"several are for {_listed(doubled)}" if doubled else "the others are for none of them"
         yield f"detectors are for {n_found} different motions instead of {needed}: {which}"
+
+
+def _of_figures(probe: Probe, bound: float, weak: np.ndarray) -> Iterator[str]:
+    n = len(probe.ways)
+    if probe.accuracy < bound:
+        told = f"{probe.accuracy:.0%} of single patches are told right"
+        yield f"{told} (by chance {1 / n:.0%}, {bound:.0%} wanted)"
+    if weak.any():
+        least = np.nanmin(probe.selectivity)
+        yield f"{weak.sum()} of {n} detectors hardly tell motion from its opposite (selectivity {least:.2f})"
 
 
 def _listed(names: Sequence[str]) -> str:
