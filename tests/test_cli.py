@@ -95,7 +95,7 @@ def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, wo
 
 
 @pytest.mark.parametrize(
-    ("function", "written"), [(flymotion.learn, {"out"}), (flymotion.detect, {"out", "overlay", "fields"})]
+    ("function", "written"), [(flymotion.learn, {"out", "force"}), (flymotion.detect, {"out", "overlay", "fields"})]
 )
 def test_functions_and_commands_have_the_same_options(function, written):
     """An option is a parameter of the function, or of reading, with dashes; the command's own say what is written."""
@@ -117,7 +117,7 @@ def test_functions_and_commands_have_the_same_options(function, written):
 @pytest.mark.parametrize("folder", ["frames", "my frames", "été à Zürich"])
 def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folder):
     out = tmp_path / f"{folder} out" / "deep"
-    status, printed, err = run("learn", write_frames(folder), "--out", out, "--patch", 5, "--n-pairs", 500)
+    status, printed, err = run("learn", write_frames(folder), "--out", out, "--force", "--patch", 5, "--n-pairs", 500)
     assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
     assert sorted(os.listdir(out)) == ["filters.png", "model.safetensors"]
     assert f"{out / 'filters.png'}\n{out / 'model.safetensors'}\n" in printed
@@ -131,7 +131,9 @@ def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folde
 
 def test_learn_from_the_bundled_photographs(run, tmp_path):
     out = tmp_path / "learned"
-    status, printed, _ = run("learn", "bundled", "--out", out, "--n-pairs", 1000, "--n-components", 2, "--patch", 3)
+    status, printed, _ = run(
+        "learn", "bundled", "--out", out, "--n-pairs", 1000, "--n-components", 2, "--patch", 3, "--force"
+    )
     assert status == 0
     assert "(chance 50%)" in printed
     learner = saving.load(out / "model.safetensors")
@@ -142,7 +144,10 @@ def test_learn_from_the_bundled_photographs(run, tmp_path):
 def test_same_seed_same_files(run, write_frames, tmp_path):
     folder = write_frames()
     for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
-        assert run("learn", folder, "--out", tmp_path / name, "--patch", 5, "--n-pairs", 500, "--seed", seed)[0] == 0
+        assert (
+            run("learn", folder, "--out", tmp_path / name, "--force", "--patch", 5, "--n-pairs", 500, "--seed", seed)[0]
+            == 0
+        )
     first, again, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in "abc")
     assert again == first
     assert other != first
@@ -201,14 +206,14 @@ def test_times_of_folders_come_from_their_rate(run, write_frames, tmp_path):
 
 
 def test_one_detector_tells_no_directions(run, write_frames, tmp_path):
-    arguments = ("--patch", 5, "--n-pairs", 500, "--n-components", 1, "--out", tmp_path / "out")
+    arguments = ("--force", "--patch", 5, "--n-pairs", 500, "--n-components", 1, "--out", tmp_path / "out")
     status, out, _ = run("learn", write_frames(), *arguments)
     assert status == 0
     assert "chance" not in out and "one detector alone tells no direction" in out
 
 
 def test_learn_says_how_much_it_learned_from(run, write_frames, tmp_path):
-    _, out, _ = run("learn", write_frames(), "--patch", 5, "--n-pairs", 500, "--out", tmp_path / "out")
+    _, out, _ = run("learn", write_frames(), "--force", "--patch", 5, "--n-pairs", 500, "--out", tmp_path / "out")
     n = saving.load(tmp_path / "out" / "model.safetensors").n_patches_seen_
     assert n != 500 and f"learned from {n:,} pairs of patches; asked for were about 500" in out
 
@@ -228,7 +233,7 @@ def test_one_frame_is_too_few(run, write_frames, tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(run, write_frames, tmp_path):
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "out"
-    assert_refused(*run("learn", write_frames(), "--out", out, "--patch", 5, "--n-pairs", 500), mentions=out)
+    assert_refused(*run("learn", write_frames(), "--out", out, "--force", "--patch", 5, "--n-pairs", 500), mentions=out)
 
 
 @pytest.mark.parametrize(

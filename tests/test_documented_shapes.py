@@ -823,6 +823,7 @@ ATTRIBUTES = {
     "Match": (lambda: filters().match(np.ones((2, 19, 19))), {"n_components": 3}),
     "Meaning": (lambda: learned().state_.meaning, {"n_parameters": 2}),
     "Moments": (moments, {"n": 9}),
+    "Verdict": (lambda: learned().verdict_, {"n_components": 4}),
     "MotionLearner": (learned, {"n_components": 4, "n_parameters": 2}),
 }
 

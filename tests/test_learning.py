@@ -297,12 +297,10 @@ def test_the_command_says_what_was_learned_from_and_warns(run, write_images, mov
     words = " ".join(printed.split())
     assert re.search(r"39 pairs of frames, reduced by 1 so that .*; \d+% of their patches learned from", words)
     assert re.search(r"direction right on \d\d\.\d% of single held-out patches at known shifts \(chance 25%\)", words)
-    monkeypatch.setattr("flymotion.cli.learning.ACCURATE", 1.0)
-    monkeypatch.setattr("flymotion.cli.learning.CARDINAL", -1.0)
+    monkeypatch.setattr("flymotion.learner.verdict.OBLIQUE", -1.0)
     status, _, err = run(*command, "--max-frames", 30)
     assert status == 0
-    assert "warning: the detectors tell directions badly" in err
-    assert re.search(r"warning: the directions are up to \d+ deg off right, up, left and down", err)
+    assert re.fullmatch(r"warning: the directions are up to \d+ deg off right, up, left and down\n", err)
 
 
 # Proofs, on real videos

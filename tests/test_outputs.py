@@ -36,7 +36,7 @@ from flymotion.writing import results, runs
 
 ARGUMENTS = {
     "detect": ["frames", "--overlay", "arrows", "--fields", "npz"],
-    "learn": ["frames", "--patch", "3", "--n-pairs", "300"],
+    "learn": ["frames", "--patch", "3", "--n-pairs", "300", "--force"],
     "tune": ["hrd", "--experiment", "contrast", "--experiment", "edges"],
     "compare": ["hrd", "barlow-levick"],
     "reproduce": [],

@@ -28,7 +28,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 ARGUMENTS = {
     "detect": ["{frames}", "--out", "out"],
     "watch": ["{frames}"],
-    "learn": ["{frames}", "--patch", "3", "--n-pairs", "300", "--out", "out"],
+    "learn": ["{frames}", "--patch", "3", "--n-pairs", "300", "--out", "out", "--force"],
     "tune": ["{model}", "--experiment", "direction", "--out", "out"],
     "compare": ["{model}", "--out", "out"],
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],

@@ -112,7 +112,7 @@ def test_detect_takes_the_units_that_answer(make_silenced, movie):
 def test_figures_and_tables_say_that_a_unit_is_silent(make_silenced, run, monkeypatch, tmp_path):
     learner = make_silenced()
     monkeypatch.setattr(flymotion, "learn", lambda *how, **options: learner)
-    status, printed, err = run("learn", BUNDLED, "--out", tmp_path)
+    status, printed, err = run("learn", BUNDLED, "--force", "--out", tmp_path)
     assert status == 0
     [row] = [line.split() for line in printed.splitlines() if line.strip().startswith("silent")]
     assert row[1:] == ["-", "0", "0.00", "0.00"]

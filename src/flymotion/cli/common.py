@@ -14,7 +14,17 @@ import click
 
 from flymotion.cli.ending import Interrupts, complain, in_one_line, printing, say
 
-__all__ = ["figure", "one_line_errors", "out_option", "plain_warnings", "progress_bar", "rate_option", "table", "width"]
+__all__ = [
+    "crop_option",
+    "figure",
+    "one_line_errors",
+    "out_option",
+    "plain_warnings",
+    "progress_bar",
+    "rate_option",
+    "table",
+    "width",
+]
 
 
 class _Problem(click.ClickException):
@@ -28,6 +38,22 @@ def rate_option(command: Callable) -> Callable:
     return click.option(
         "--rate", type=click.FloatRange(min=0, min_open=True), help="Frames per second of images, which do not tell."
     )(command)
+
+
+def crop_option(command: Callable) -> Callable:
+    """Add the option ``--crop`` of commands that read videos."""
+    return click.option(
+        "--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only, of a video."
+    )(command)
+
+
+def _crop(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    parts = value.replace(":", ",").split(",")
+    if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
+        raise click.BadParameter(f"{value!r} is not four numbers: top, bottom, left and right, as in 0,240,100,420")
+    return tuple(int(part) for part in parts)
 
 
 def out_option(folder: str) -> Callable[[Callable], Callable]:

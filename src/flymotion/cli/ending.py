@@ -2,7 +2,7 @@
 
 =====  ====================================================================================
 0      all was done
-1      a claim misses its bound
+1      a claim misses its bound, or learning has failed and nothing is written
 2      something is wrong with what was asked for, or cannot be written: one line on stderr
 130    Ctrl-C, and 143 SIGTERM: what was finished is kept, and stderr says where
 141    nobody reads what is printed any more

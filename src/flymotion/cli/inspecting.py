@@ -89,6 +89,8 @@ def inspect(model: Path, out: Path | None) -> None:
             _tell(shown)
         if isinstance(what, MotionLearner) and _has_score(what):
             say(_scored(what))
+            if not what.verdict_.ok:
+                say(what.verdict_)
         if out is not None:
             _draw(what, shown, out, model)
             say(out)
@@ -203,7 +205,8 @@ def _of_learner(learner: MotionLearner) -> Shown:
     if not state.tells_motions:
         return found
     if state.tells_directions:
-        columns["direction [deg]"] = learner.directions_.tolist()
+        del columns["direction [deg]"]  # by its shape
+        columns = {"direction, measured [deg]": learner.directions_.tolist()} | columns
         gain = "gain [1/(px/frame)]"
     else:
         columns = {name: values for name, values in columns.items() if "share" in name}

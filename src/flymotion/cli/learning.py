@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
+from flymotion.cli.common import (
+    crop_option,
+    one_line_errors,
+    out_option,
+    plain_warnings,
+    progress_bar,
+    rate_option,
+    table,
+)
 from flymotion.cli.ending import Interrupts, complain, say
 from flymotion.writing import results
 
@@ -19,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["learn"]
 
-ACCURATE, CARDINAL = 0.7, 15.0
-"""Share of single patches right below which, and degrees off the nearest axis above which, the user is warned."""
+FAILED = 1
+"""Exit status where what was learned is not written."""
 
 
 @click.command()
@@ -34,6 +42,9 @@ ACCURATE, CARDINAL = 0.7, 15.0
 @click.option("--start", metavar="N|Ts", help="First frame of a video: a number, or a time as in 10.5s.")
 @click.option("--stop", metavar="N|Ts", help="Frame of a video before which to end.")
 @click.option("--max-frames", type=click.IntRange(min=2), help="Frames of a video to read at most.")
+@click.option("--stride", type=click.IntRange(min=1), metavar="K", help="Take every k-th frame of a video only.")
+@crop_option
+@click.option("--scale", type=click.IntRange(min=1), help="Average areas of so many pixels of a video first.")
 @rate_option
 @click.option(
     "--seed",
@@ -43,29 +54,41 @@ ACCURATE, CARDINAL = 0.7, 15.0
     help="Of everything random; one seed, one result.",
 )
 @out_option("flymotion-learned")
-@click.pass_obj
-def learn(interrupts: Interrupts, sources: tuple[str, ...], out: Path, **options: Any) -> None:
+@click.option("--force", is_flag=True, help="Write the model even where learning has failed.")
+@click.pass_context
+def learn(context: click.Context, sources: tuple[str, ...], out: Path, force: bool, **options: Any) -> None:
     """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
     Several videos are one corpus. A camera is watched until there are enough pairs. An eye makes small movements over
     photographs; "bundled" stands for the two photographs that come with scikit-learn. Writes
     model.safetensors and filters.png into the folder OUT. Ctrl-C ends it; what was learned until then is put into
     OUT/unfinished, or of a camera into OUT.
+
+    Where learning has failed, on motion that it has not learned from, it says why and what may help, and ends with 1.
+    Nothing is written then without --force; of a camera, what cannot be seen again is put into OUT/unfinished.
     """
     from flymotion.keeping import save
     from flymotion.learner import describe
 
     given = {name: value for name, value in options.items() if value is not None}
+    interrupts, kept = context.obj, []
     with one_line_errors(), plain_warnings(), results(out, [MODEL, FILTERS], sources=sources) as run:
         learner = _learned(sources, given, interrupts)
-        save(learner, run.aside / MODEL)
-        found = describe(learner)
-        _draw(learner, found, run.aside / FILTERS)
-        kept = run.keep(unfinished=interrupts.due and not any(map(_is_endless, sources)))
+        found, refused = describe(learner), not (learner.verdict_.ok or force)
+        endless = any(map(_is_endless, sources))
+        if not refused or endless or interrupts.due:
+            save(learner, run.aside / MODEL)
+            _draw(learner, found, run.aside / FILTERS)
+            kept = run.keep(unfinished=refused or (interrupts.due and not endless))
     _tell(learner, found, options["n_pairs"])
-    say("\n".join(map(str, kept)))
+    if not learner.verdict_.ok:
+        unwritten = "" if kept else " Nothing is written; --force does."
+        complain(f"{'Error' if refused else 'warning'}: {learner.verdict_}{unwritten}")
+    for path in kept:
+        say(path)
     if interrupts.due:
         raise KeyboardInterrupt(f"what was learned until then is in {kept[0].parent}")
+    context.exit(FAILED if refused else 0)
 
 
 def _is_endless(source: str) -> bool:
@@ -113,7 +136,7 @@ def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> N
     table(
         [
             ("detector", "left"),
-            ("direction [deg]", "right"),
+            ("direction, measured [deg]", "right"),
             ("gain [1/(px/frame)]", "right"),
             ("antisymmetric share", "right"),
             ("cos with derivative", "right"),
@@ -136,8 +159,6 @@ def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> N
     patches = "held-out patches" if any(video.n_held_out for video in watched) else "patches"
     chance = 1 / learner.n_components
     say(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
-    if accuracy < ACCURATE:
-        complain("warning: the detectors tell directions badly; learn from more, or sharper, moving content")
-    off = max((abs((d + 45) % 90 - 45) for d in learner.directions_ if math.isfinite(d)), default=0.0)
-    if learner.n_components == 4 and off > CARDINAL:
-        complain(f"warning: the directions are up to {off:.0f} deg off right, up, left and down")
+    verdict = learner.verdict_
+    if verdict.ok and verdict.oblique and learner.n_components == 4:
+        complain(f"warning: the directions are up to {verdict.off:.0f} deg off right, up, left and down")

@@ -27,6 +27,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs, as_frames, random_patches
+from flymotion.learner.changes import SPEEDS, UNCHANGED, Changes, counted
 from flymotion.learner.intake import MOST_PATCHES, Pairing
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Watched
@@ -40,9 +41,6 @@ __all__ = ["GUISES", "PatchStream", "Pool", "Survey", "guise", "survey", "worthw
 GUISES = 16
 """Ways in which each pair of patches is shown."""
 
-SPEEDS = (0.15, 0.8)
-"""Speeds worth learning from: slower is noise, faster is no derivative [reduced pixels per frame]."""
-
 OBLIQUE = 0.4
 """How upright or level the texture of a patch has to be: cotangent of twice its angle to the nearest axis."""
 
@@ -51,6 +49,9 @@ STRETCH, HELD_OUT = 30, 3
 
 COUNTS = ("n_pairs_seen", "n_candidates_seen", "n_chosen")
 """What a stream counts."""
+
+N_COUNTED = 64
+"""Patches of each pair of frames, at most, of which it is counted what changes."""
 
 POOL = 5000
 """Pairs of patches gathered before they are shown, mixed: those of one moment are too much alike to start from."""
@@ -216,6 +217,8 @@ class PatchStream:
         Patches so far, and those of them that were worth learning from.
     held_out : list of ndarray, shape (height, width)
         The last ``N_KEPT`` frames kept for scoring, as viewed; no pair that is learned from touches them.
+    changes : Changes or None
+        What changes from frame to frame; None where that was not kept.
     """
 
     survey: Survey
@@ -228,6 +231,7 @@ class PatchStream:
     n_candidates_seen: int = 0
     n_chosen: int = 0
     held_out: list[np.ndarray] = field(default_factory=list)
+    changes: Changes | None = UNCHANGED
 
     __repr__ = in_brief
 
@@ -238,7 +242,9 @@ class PatchStream:
         """Return what :meth:`unpack` makes the stream of again, but for its whitening."""
         numbers = {name: getattr(self, name) for name in ("n_candidates", "seed", "name", *COUNTS)}
         held_out = np.array(self.held_out) if self.held_out else None
-        return packed(numbers, {"held_out": held_out}, survey=self.survey, pairing=self.pairing)
+        parts = {"survey": self.survey, "pairing": self.pairing}
+        parts |= {} if self.changes is None else {"changes": self.changes}  # as in files of before it was counted
+        return packed(numbers, {"held_out": held_out}, **parts)
 
     @classmethod
     def unpack(cls, given: Given, Z: np.ndarray) -> PatchStream:
@@ -264,16 +270,20 @@ class PatchStream:
             pairing=Pairing.unpack(given.part("pairing"), survey.last.shape, survey.scale),
             **{name: given.number(name, int, least=0) for name in COUNTS},
             held_out=[] if held_out is None else list(held_out),
+            changes=Changes.unpack(given.part("changes")) if given.has("changes") else None,
         )
 
     @property
     def watched(self) -> Watched:
         """What was learned from so far."""
         share = self.n_chosen / max(self.n_candidates_seen, 1)
-        return Watched(self.name, self.survey.scale, self.n_pairs_seen, share, len(self.held_out))
+        seen = self.name, self.survey.scale, self.n_pairs_seen, share, len(self.held_out)
+        return Watched(*seen, self.changes)
 
     def cut(self) -> Self:
         """Mark a cut: the next frame does not follow the last one."""
+        if self.pairing.last is not None and self.changes is not None:
+            self.changes += Changes(n_clips=1)
         self.pairing.cut()
         return self
 
@@ -302,10 +312,19 @@ class PatchStream:
         size, n = self.survey.patch, self.n_candidates
         patches = random_patches(pairs, (size, size), n, seed=self.seed, first=first)
         worth = worthwhile(patches.before, patches.after, self.survey.contrast, self.Z)
+        self._count(patches)
         chosen = [patches[i * n + np.flatnonzero(worth[i * n : (i + 1) * n])] for i in to_learn]
         self.n_candidates_seen += n * len(to_learn)
         self.n_chosen += sum(map(len, chosen))
         return chosen
+
+    def _count(self, patches: FramePairs) -> None:
+        """Count what changes in some of the patches of each pair of frames."""
+        if self.changes is not None:
+            n_pairs, some = len(patches) // self.n_candidates, min(self.n_candidates, N_COUNTED)
+            which = np.arange(len(patches)).reshape(n_pairs, self.n_candidates)[:, :some].ravel()
+            looked = counted(patches.before[which], patches.after[which], self.survey.contrast)
+            self.changes += looked._replace(n_pairs=n_pairs)
 
 
 @dataclass(eq=False)

@@ -23,6 +23,7 @@ from flymotion.learner.intake import is_corpus
 from flymotion.learner.learned_state import LearnedState
 from flymotion.learner.seen import Watched
 from flymotion.learner.starting import first_state, follow, parameters
+from flymotion.learner.verdict import Verdict
 from flymotion.models.packing import Given, Packed, packed, seed_of
 from flymotion.photoreceptors.stage import EarlyVision
 from flymotion.similarity.networks import NonnegativeSimilarityMatching
@@ -80,6 +81,9 @@ class MotionLearner(TransformerMixin, BaseEstimator):
         Share of single patches, shifted by known amounts along the preferred directions, whose strongest detector is
         the right one; chance is one in ``n_components``, and of a single detector, which would always be right, it is
         NaN. The honest score: opposed filters alone prove nothing.
+    verdict_ : Verdict
+        Whether learning has succeeded: each motion has a detector of its own, which tells it from the opposite one, and
+        enough single patches are right. Where not, the reasons, what in the videos explains them, and what may help.
     labels_ : list of str
         Names of the directions, or of the motions that pairs of frames came with; "silent" of detectors that answer
         none.
@@ -101,10 +105,10 @@ class MotionLearner(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Names and units (``ways_``, ``directions_``, ``gain_``, ``direction_accuracy_``, ``labels_``) are found out when
-    first asked for after learning, by probing with known motion, and kept. Which motions there are (``motions_``) is
-    known without. Plain vision warns then of silent detectors and, from 5000 pairs of patches on, where there is a
-    detector a motion, of detectors that are not for these motions or tell less than 70 % right; at the end of ``fit``
+    Names and units (``ways_``, ``directions_``, ``gain_``, ``direction_accuracy_``, ``labels_``, ``verdict_``) are
+    found out when first asked for after learning, by probing with known motion, and kept. Which motions there are
+    (``motions_``) is known without. Plain vision warns then of silent detectors and, from 5000 pairs of patches on,
+    where there is a detector a motion, where ``verdict_`` is not ok or detectors are oblique; at the end of ``fit``
     where pairs come with their motion.
 
     Once learning has begun, ``forgetting`` and ``n_passes`` may be set anew; ``random_state`` counts at the next
@@ -420,6 +424,11 @@ class MotionLearner(TransformerMixin, BaseEstimator):
     def direction_accuracy_(self) -> float:
         """Share of single patches at known shifts whose strongest detector is the right one."""
         return self._ready.meaning.probe.accuracy
+
+    @property
+    def verdict_(self) -> Verdict:
+        """Whether learning has succeeded; and where not, why, and what may help."""
+        return self._ready.meaning.verdict
 
     @property
     def labels_(self) -> list[str]:

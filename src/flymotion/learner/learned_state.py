@@ -16,6 +16,7 @@ from flymotion.learner.intake import check_same_eye, part_of, tiles
 from flymotion.learner.plain_vision import PlainVision
 from flymotion.learner.probing import Probe, accuracy, probes, read_out
 from flymotion.learner.seen import Seen
+from flymotion.learner.verdict import ENOUGH, SILENT, Verdict, judged, shown_motions
 from flymotion.learner.video_vision import VideoVision
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.similarity.features import FEATURES, OuterProducts, outer_products
@@ -27,15 +28,6 @@ __all__ = ["TRANSLATIONS", "LearnedState", "Meaning"]
 TRANSLATIONS = (("right", "left"), ("down", "up"))
 """Names of the motions of movies."""
 
-SILENT = "silent"
-"""Name of an output that answers no motion."""
-
-ACCURATE, ENOUGH = 0.7, 5000
-"""Share of single patches right below which the user is warned, and pairs of patches from which on good is expected."""
-
-OBLIQUE = 15.0
-"""Angle between a detector's motion and the nearest of those shown from which on the user is warned [deg]."""
-
 
 class Meaning(NamedTuple):
     """What the outputs mean.
@@ -46,10 +38,13 @@ class Meaning(NamedTuple):
         Preferred motions, and how well the outputs tell them.
     velocity : ndarray, shape (n_parameters, n_parameters)
         What turns the regression's results into motion.
+    verdict : Verdict
+        Whether learning has succeeded.
     """
 
     probe: Probe
     velocity: np.ndarray
+    verdict: Verdict
 
 
 @dataclass(eq=False)
@@ -174,7 +169,7 @@ class LearnedState:
         The ridge regression of Suppl. C over all tiles of a frame:
         :math:`\min_\theta \sum |\Delta x - \sum_a \theta_a A_a \bar x|^2`, scaled by what it gives for known motions.
         """
-        probe, units = self.meaning
+        probe, units, _ = self.meaning
         if not isinstance(movie, FramePairs):
             units = units * (self.vision.scale or 1)
         axes = self._axes(probe.ways)
@@ -279,9 +274,10 @@ class LearnedState:
             probe = read_out(known, self.network.transform(self.features(known)))
             normal, target = self._regression(self._axes(probe.ways), known, len(known))
             theta_of_motion = np.linalg.pinv(normal.mean(axis=0)) @ target.T @ np.linalg.pinv(known.motion).T
-            self._meaning = Meaning(probe, np.linalg.pinv(theta_of_motion).T)
+            verdict = self._verdict(probe, known.motion)
+            self._meaning = Meaning(probe, np.linalg.pinv(theta_of_motion).T, verdict)
             if isinstance(self.vision, PlainVision):
-                self._warn_of_doubt(known.motion)
+                self._warn_of_doubt(verdict, len(shown_motions(known.motion, self.motions)))
         return self._meaning
 
     @property
@@ -290,24 +286,19 @@ class LearnedState:
         eye = self.vision.patch_eye
         return self.seen.known is not None or eye is None or len(eye.shape) == eye.positions.shape[1]
 
-    def _warn_of_doubt(self, motion: np.ndarray) -> None:
+    def _verdict(self, probe: Probe, motion: np.ndarray) -> Verdict:
+        labels, shown = [self._label(way) for way in probe.ways], shown_motions(motion, self.motions)
+        return judged(probe, motion, labels, shown, self.n_patches, self.seen.watched)
+
+    def _warn_of_doubt(self, verdict: Verdict, n_shown: int) -> None:
         """Warn of silent units; and, where there is one unit a motion shown, if these are not those motions."""
-        labels, accuracy = self.labels, self.meaning.probe.accuracy
-        part = motion / np.maximum(np.linalg.norm(motion, axis=1, keepdims=True), 1e-30)
-        shown = [
-            name
-            for axis, names in zip(part.T, self.motions, strict=True)
-            for name, along in zip(names, (axis, -axis), strict=True)
-            if (along > 0.7).any()
-        ]
-        off = np.degrees(np.arccos(np.minimum(np.abs(self.meaning.probe.ways).max(axis=1), 1.0)))
-        off = float(np.max(off, initial=0.0, where=np.isfinite(off)))
-        wrong = sorted(labels) != sorted(shown) or accuracy < ACCURATE or off > OBLIQUE
-        if wrong and len(shown) == len(labels) > 1 and self.n_patches >= ENOUGH:
+        labels = self.labels
+        doubtful = not verdict.ok or verdict.oblique
+        if doubtful and n_shown == len(labels) > 1 and self.n_patches >= ENOUGH:
             warn(
-                f"the detectors ({', '.join(labels)}) tell {accuracy:.0%} of single pairs right, by chance "
-                f"{1 / len(labels):.0%}, and are up to {off:.0f} deg off the motions shown: more pairs, more scenes at "
-                "once, or feature='antisymmetric' may help",
+                f"the detectors ({', '.join(labels)}) tell {verdict.accuracy:.0%} of single pairs right, by chance "
+                f"{verdict.chance:.0%}, and are up to {verdict.off:.0f} deg off the motions shown: more pairs, more "
+                "scenes at once, or feature='antisymmetric' may help",
                 stacklevel=4,
             )
         elif SILENT in labels:

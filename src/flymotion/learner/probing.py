@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from flymotion.world.motions import Translation
 from flymotion.world.rendering import render
 from flymotion.world.scenes import photograph
 
-__all__ = ["N_KEPT", "N_PROBES", "PROBE_SHIFT", "Probe", "accuracy", "probes", "read_out", "shifted"]
+__all__ = ["N_KEPT", "N_PROBES", "PROBE_SHIFT", "Probe", "accuracy", "covered", "probes", "read_out", "shifted"]
 
 PROBE_SHIFT = 0.3
 """Largest shift of the frames shown [pixels per frame]."""
@@ -38,12 +38,16 @@ class Probe(NamedTuple):
         As :func:`accuracy` returns it.
     units : ndarray, shape (n_parameters,)
         Root mean square of each parameter in the probe; 1 for translations.
+    selectivity : ndarray, shape (n_components,)
+        Mean response to motion near the preferred one less that to motion near its opposite, over their sum; NaN of
+        silent units, and where the opposite was not shown.
     """
 
     ways: np.ndarray
     gain: np.ndarray
     accuracy: float
     units: np.ndarray
+    selectivity: np.ndarray
 
 
 def probes(seen: Seen, patch: tuple[int, ...], seed: int) -> FramePairs:
@@ -109,7 +113,14 @@ def read_out(pairs: FramePairs, responses: np.ndarray) -> Probe:
     near = _near(motion / units, ways)
     near_speed = near.T @ np.linalg.norm(motion, axis=1)
     gain = (near * responses).sum(axis=0) / np.maximum(near_speed, 1e-30)
-    return Probe(ways, gain, accuracy(motion / units, responses, ways), units)
+    selectivity = _selectivity(responses, near, _near(motion / units, -ways))
+    return Probe(ways, gain, accuracy(motion / units, responses, ways), units, selectivity)
+
+
+def _selectivity(responses: np.ndarray, near: np.ndarray, opposite: np.ndarray) -> np.ndarray:
+    to, against = ((which * responses).sum(axis=0) / np.maximum(which.sum(axis=0), 1) for which in (near, opposite))
+    known = opposite.any(axis=0) & (to + against > 0)
+    return np.divide(to - against, to + against, out=np.full(len(to), np.nan), where=known)
 
 
 def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> float:
@@ -134,9 +145,15 @@ def accuracy(motion: np.ndarray, responses: np.ndarray, ways: np.ndarray) -> flo
     return float(right[moving].sum() / max(moving.sum(), 1))
 
 
-def _near(motion: np.ndarray, ways: np.ndarray) -> np.ndarray:
+def _near(motion: np.ndarray, ways: np.ndarray) -> Any:
     """Say which ways are near to each motion, shape (n_pairs, n_components)."""
     k, p = ways.shape
     cosines = motion @ np.nan_to_num(ways).T / np.maximum(np.linalg.norm(motion, axis=1), 1e-30)[:, None]
     widest = np.pi / max(k, 2) if p <= 2 else np.pi / 4  # on a line or in the plane k ways may share the directions
     return (cosines >= np.cos(widest) - 1e-9) & ~np.isnan(ways).any(axis=1)
+
+
+def covered(motion: np.ndarray, ways: np.ndarray) -> float:
+    """Return the share of pairs with motion that an output is for, as :func:`accuracy` counts: the most it can be."""
+    moving = np.linalg.norm(motion, axis=1) > 0
+    return float(_near(motion, ways).any(axis=1).sum(where=moving) / max(moving.sum(), 1))

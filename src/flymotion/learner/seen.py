@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flymotion.brevity import in_brief
 from flymotion.frames import FramePairs
+from flymotion.learner.changes import Changes
 
 __all__ = ["Seen", "Watched"]
 
@@ -27,6 +29,8 @@ class Watched(NamedTuple):
         Share of the patches looked at that were worth learning from.
     n_held_out : int
         Frames kept for scoring.
+    changes : Changes or None
+        What changes from frame to frame; None where a model file does not tell.
     """
 
     name: str
@@ -34,6 +38,10 @@ class Watched(NamedTuple):
     n_pairs: int
     share: float
     n_held_out: int
+    changes: Changes | None = None
+
+    def __repr__(self) -> str:
+        return in_brief(self)
 
 
 class Seen(NamedTuple):

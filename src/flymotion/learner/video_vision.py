@@ -27,6 +27,7 @@ from flymotion.learner.corpus import GUISES, PatchStream, Pool, Survey, survey
 from flymotion.learner.intake import BATCH, MOST_PATCHES, is_corpus, shown
 from flymotion.learner.probing import N_KEPT
 from flymotion.learner.seen import Seen
+from flymotion.learner.verdict import causes
 from flymotion.learner.video_noise import GivenWhitening, Moments, whitening
 from flymotion.models.packing import Given, Packed, packed
 from flymotion.photoreceptors import ContrastNormalization
@@ -205,10 +206,11 @@ class VideoVision:
             raise ValueError("the movie has fewer than 2 consecutive frames; expected at least one pair")
         yield from self.pool.flush()
         if not self.pool.n_shown:
+            why = "; ".join(cause for cause, _ in causes(self.seen.watched))
             raise VideoError(
-                f"{', '.join(stream.name for stream in self.streams)}: no pair of patches is worth learning from; "
-                f"expected content that moves by a fraction of a pixel, perhaps reduced, in patches of {self.patch} "
-                "pixels"
+                f"{', '.join(stream.name for stream in self.streams)}: no pair of patches is worth learning from"
+                f"{f' ({why})' if why else ''}; expected content that moves by a fraction of a pixel, perhaps reduced, "
+                f"in patches of {self.patch} pixels"
             )
 
     def see(self, patches: FramePairs) -> FramePairs:
