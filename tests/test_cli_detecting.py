@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
 from flymotion import MotionLearner
-from flymotion.cli import motion, terminal
+from flymotion.cli import terminal
 from flymotion.cli.terminal import ARROWS
 from flymotion.detecting import MotionTable, read_trace
 from flymotion.keeping import saving
@@ -100,14 +100,12 @@ def test_detect_takes_a_model(run, video, china, tmp_path):
     assert columns_of(tmp_path / "detectors.csv") == ["response", "direction_deg"]
 
 
-def test_a_model_of_video_that_tells_directions_badly_is_said_to(monkeypatch):
-    told = SimpleNamespace(direction_accuracy_=0.32, scale_=2, n_components=4)
-    monkeypatch.setattr(motion, "complain", lambda text: said.append(text))
-    said = []
-    for accuracy, scale in ((0.32, 2), (0.9, 2), (0.32, None)):
-        told.direction_accuracy_, told.scale_ = accuracy, scale
-        motion._warn_of_doubt(told, "m.npz")
-    assert len(said) == 1 and "m.npz: its detectors tell directions right on 32% of single patches" in said[0]
+@pytest.mark.filterwarnings("default")  # it is what is to be said
+def test_a_model_that_has_not_learned_is_said_to(run, video, tmp_path):
+    noise = np.random.default_rng(0).normal(120, 20, (40, 60, 80))
+    model = saving.save(MotionLearner(4, patch=5, warm_up=2000).fit(noise), tmp_path / "model.npz")
+    status, _, err = run("detect", video, "--model", model, "--out", tmp_path)
+    assert status == 0 and "Warning" in err and "model.npz" in err
 
 
 def test_detect_bridges_gaps_and_says_where_it_could(run, write_video, china, tmp_path):

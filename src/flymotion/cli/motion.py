@@ -11,7 +11,15 @@ from typing import Any
 
 import click
 
-from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option, table
+from flymotion.cli.common import (
+    crop_option,
+    one_line_errors,
+    out_option,
+    plain_warnings,
+    progress_bar,
+    rate_option,
+    table,
+)
 from flymotion.cli.ending import Interrupts, complain, say
 from flymotion.writing import Results, results
 
@@ -35,7 +43,7 @@ def _reading(command: Callable) -> Callable:
         click.option(
             "--stride", type=click.IntRange(min=1), default=1, help="Take every k-th frame only.", metavar="K"
         ),
-        click.option("--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only."),
+        crop_option,
         click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
         click.option(
             "--speed",
@@ -56,15 +64,6 @@ def _reading(command: Callable) -> Callable:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def _crop(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    parts = value.replace(":", ",").split(",")
-    if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
-        raise click.BadParameter(f"{value!r} is not four numbers: top, bottom, left and right, as in 0,240,100,420")
-    return tuple(int(part) for part in parts)
 
 
 def _overlays(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,9 +106,10 @@ def detect(
     names = [*TABLE, *([DETECTORS] if reading["model"] else []), *large]
     with one_line_errors(), plain_warnings(), results(out, names, sources=[source, reading["model"]]) as run:
         found = detecting.detect(source, dense=bool(large), **reading)
-        if reading["model"]:
+        if found.learner is not None:
             detecting.write_directions(run.aside / DETECTORS, found)
-            _warn_of_doubt(found.learner, reading["model"])
+            if not (verdict := found.learner.verdict_).ok:
+                complain(f"Warning: {reading['model']}: {verdict}")
         seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
@@ -127,21 +127,6 @@ def detect(
 
 TABLE = ("global-motion.csv", "global-motion.png")
 DETECTORS = "detectors.csv"
-
-
-POOR = 0.7
-"""Share of single patches whose direction a model has to tell right, to be used without a word."""
-
-
-def _warn_of_doubt(learner: Any, name: str) -> None:
-    """Say so where a model that learned from video tells directions badly; others say it themselves."""
-    accuracy = learner.direction_accuracy_
-    if learner.scale_ is not None and accuracy < POOR:
-        chance = 1 / learner.n_components
-        complain(
-            f"Warning: {name}: its detectors tell directions right on {accuracy:.0%} of single patches (chance "
-            f"{chance:.0%}); learn from more, or sharper, moving content"
-        )
 
 
 def _sinks(found: Any, run: Results, overlays: Iterable[str], fields: str | None) -> list[Any]:
