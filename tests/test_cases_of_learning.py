@@ -232,7 +232,7 @@ RIGHT_17 = derivative_operator((17,))
 # B24: time first
 
 
-CORNER = np.zeros((5, 12, 14))
+CORNER = np.zeros((5, 16, 18))
 CORNER[:, 0, -1] = 1.0
 CORNER += np.random.default_rng(0).normal(size=CORNER.shape) / 100
 ORDERS = [(1, 2, 0), (2, 1, 0), (0, 2, 1), (1, 0, 2)]
@@ -244,8 +244,8 @@ TAKING = {
     "learner": lambda movie: MotionLearner(2, patch=3, warm_up=20, random_state=0).fit(movie).transform(movie),
     "partial_fit": lambda movie: MotionLearner(2, patch=3, warm_up=20, random_state=0).partial_fit(movie).gain_,
     "detector": lambda movie: three_pixel()(movie, 0.01),
-    "detector, eye given": lambda movie: three_pixel()(movie, 0.01, eye=Grid(12, 14)),
-    "stream": lambda movie: three_pixel().stream(0.01, eye=(12, 14)).push(movie),
+    "detector, eye given": lambda movie: three_pixel()(movie, 0.01, eye=Grid(16, 18)),
+    "stream": lambda movie: three_pixel().stream(0.01, eye=(16, 18)).push(movie),
     "field": lambda movie: MotionField()(movie).velocity,
     "detect": lambda movie: np.array([step.responses for step in detect(movie)][1:]),
 }

@@ -247,6 +247,7 @@ def opened_in_place(source):
 ASKED_BY_ANOTHER = {
     "whole_files.py": "makes the places",
     "mutants.py": "breaks a copy of the source",
+    "cameras.py": "codes in memory",
     "fields.py": "_finish and _array write to the place that __enter__ has asked for",
 }
 

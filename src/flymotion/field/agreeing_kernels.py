@@ -56,17 +56,17 @@ def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
         at_0, down_0 = reference[0] + reference[2] * np.float32(y), reference[3] + reference[5] * np.float32(y)
         for x in range(width):
             weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
-            rows[1, x] = weight * (rows[1, x] + rows[1, x + apart] + rows[1, x + 2 * apart])
-            rows[2, x] = weight * (rows[2, x] + rows[2, x + apart] + rows[2, x + 2 * apart])
-        for x in range(width):
-            vx[x] = at_0 + reference[1] * np.float32(x) + rows[1, x]
-            vy[x] = down_0 + reference[4] * np.float32(x) + rows[2, x]
+            vx[x] = weight * (rows[1, x] + rows[1, x + apart] + rows[1, x + 2 * apart])
+            vy[x] = weight * (rows[2, x] + rows[2, x + apart] + rows[2, x + 2 * apart])
         if quality.shape[1]:
             error, confidence = quality[0, y], quality[1, y]
             for x in range(width):
                 weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
-                p, q = rows[1, x], rows[2, x]
+                p, q = vx[x], vy[x]
                 square = weight * (rows[3, x] + rows[3, x + apart] + rows[3, x + 2 * apart])
                 own = weight * (rows[4, x] + rows[4, x + apart] + rows[4, x + 2 * apart])
                 error[x] = LEAST + CALIBRATED * (own + max(square - p * p - q * q, zero))
                 confidence[x] = weight * (rows[5, x] + rows[5, x + apart] + rows[5, x + 2 * apart])
+        for x in range(width):
+            vx[x] += at_0 + reference[1] * np.float32(x)
+            vy[x] += down_0 + reference[4] * np.float32(x)

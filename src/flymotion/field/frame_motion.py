@@ -144,9 +144,9 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     model, agreeing = _fitted(seen, _best_start(seen))
     near = _squares(seen, model)[0] < 4 * seen.near**2
     support = float(seen.votes[near].sum() / seen.votes.sum())
-    if support * seen.texture < LEAST_SUPPORT:
-        return UNKNOWN
     total, z = agreeing.sum(), seen.z
+    if support * seen.texture < LEAST_SUPPORT or not total > 0:
+        return UNKNOWN
     spread = (agreeing @ (z.real**2 + z.imag**2)) / total - abs(agreeing @ z / total) ** 2
     if spread < LEAST_SPREAD**2:
         x, y = (seen.v @ agreeing / total).tolist()

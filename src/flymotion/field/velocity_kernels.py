@@ -195,9 +195,12 @@ AT_REST = np.float32(0.5)
 
 @compiled(**PART, **SUMS)
 def _solved(a, b, c, e, f, ridge, u, v):
-    """Return the solution of two normal equations about u, v; and these where there is none."""
+    """Return the solution of two normal equations about u, v; and these where there is none.
+
+    With a ridge the determinant has a least value, which rounding may miss where there is hardly any slope.
+    """
     p, q = a + ridge, c + ridge
-    det = p * q - b * b
+    det = max(p * q - b * b, ridge * (a + q))
     inverse = np.float32(1) / (det if det > np.float32(0) else np.float32(1))
     r, s = ridge * u - e, ridge * v - f
     some = det > np.float32(0)
@@ -234,7 +237,8 @@ def _solve_row(sums, n, regression, solved):
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
         k = one / (m + gain)  # light: what is proportional to m is no motion
-        a, b, c = sums[i] - gm * gm * k, sums[STRIDE + i] - gm * hm * k, sums[2 * STRIDE + i] - hm * hm * k
+        a, c = max(sums[i] - gm * gm * k, zero), max(sums[2 * STRIDE + i] - hm * hm * k, zero)
+        b = sums[STRIDE + i] - gm * hm * k
         e, f, s = (
             sums[3 * STRIDE + i] - gm * tm * k,
             sums[4 * STRIDE + i] - hm * tm * k,
