@@ -21,7 +21,7 @@ N_PLANES = 6
 
 @compiled(**SUMS)
 def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
-    """Write rows first to last of velocity: the mean of nine windows' votes about each pixel.
+    """Write rows first to last of velocity: the mean of nine windows' votes about each cell.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
     first, last : int
         Rows.
     apart : int
-        Pixels from one window to the next.
+        Cells from one window to the next.
     reference : tuple of float32
         Of the votes.
     velocity : ndarray, shape (2, height, width)
@@ -53,7 +53,8 @@ def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
             for x in range(width):
                 to[x] = here[x] + over * above[x] + under * below[x]
         vx, vy = velocity[0, y], velocity[1, y]
-        at_0, down_0 = reference[0] + reference[2] * np.float32(y), reference[3] + reference[5] * np.float32(y)
+        at, half = np.float32(2) * np.float32(y) + np.float32(0.5), np.float32(0.5)
+        at_0, down_0 = reference[0] + reference[2] * at, reference[3] + reference[5] * at
         for x in range(width):
             weight = one / (rows[0, x] + rows[0, x + apart] + rows[0, x + 2 * apart])
             vx[x] = weight * (rows[1, x] + rows[1, x + apart] + rows[1, x + 2 * apart])
@@ -68,5 +69,5 @@ def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
                 error[x] = LEAST + CALIBRATED * (own + max(square - p * p - q * q, zero))
                 confidence[x] = weight * (rows[5, x] + rows[5, x + apart] + rows[5, x + 2 * apart])
         for x in range(width):
-            vx[x] += at_0 + reference[1] * np.float32(x)
-            vy[x] += down_0 + reference[4] * np.float32(x)
+            vx[x] += at_0 + reference[1] * (np.float32(x) + np.float32(x) + half)
+            vy[x] += down_0 + reference[4] * (np.float32(x) + np.float32(x) + half)

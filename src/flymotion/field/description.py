@@ -15,7 +15,7 @@ from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
 
-SPEEDS = {"fastest": (2, (1, 1, 2, 3)), "fast": (1, (1, 2, 4)), "accurate": (0, (2, 2, 4))}
+SPEEDS = {"fastest": (2, (1, 1, 2, 3)), "fast": (1, (1, 1, 3)), "accurate": (0, (2, 2, 4))}
 """Of each setting: finest scale, and rounds on it and on each coarser one, which takes a quarter of the time."""
 
 SHORTEST_SIDE = 45
@@ -42,7 +42,8 @@ class MotionField:
         ones in frames whose shorter side would have less than 45 pixels. Finer pixels are interpolated linearly.
         Responses are always those of the frame itself. What each setting takes and gives: ``docs/accuracy.md``.
     radius : int
-        Of the window of the velocity: ``2 radius + 1`` pixels of its scale each way; 64 at most.
+        Of the window of the velocity, in cells of 2 x 2 pixels of its scale: ``4 radius + 2`` pixels each way; 32 at
+        most.
     finest : int, optional
         Finest scale, instead of what ``speed`` says.
     rounds : int, optional
@@ -104,7 +105,7 @@ class MotionField:
 
     detectors: Generators | None = None
     speed: str = "fast"
-    radius: int = 5
+    radius: int = 2
     finest: int | None = None
     rounds: int | None = None
     scales: int = 9
@@ -120,9 +121,9 @@ class MotionField:
             raise ValueError(f"unknown outputs {unknown}; expected some of {OUTPUTS}")
         if self.speed not in SPEEDS:
             raise ValueError(f"speed is {self.speed!r}; expected one of {', '.join(SPEEDS)}")
-        if not (0 <= self.radius <= 64 and (self.finest is None or self.finest >= 0)):
+        if not (0 <= self.radius <= 32 and (self.finest is None or self.finest >= 0)):
             raise ValueError(
-                f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 64 and finest from 0 on"
+                f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 32 and finest from 0 on"
             )
         if not (self.scales >= 1 and (self.rounds is None or self.rounds >= 1)):
             raise ValueError(f"scales is {self.scales} and rounds {self.rounds}; expected 1 or more")

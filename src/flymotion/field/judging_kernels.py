@@ -110,11 +110,11 @@ def judge_band(before, after, splines, first, last, estimates, noise, out, room)
         Coefficients of the frame after.
     first, last : int
         Rows.
-    estimates : ndarray, shape (4, height, width)
-        Velocity, squared error and confidence so far.
+    estimates : ndarray, shape (2 or 4, height, width)
+        Velocity, and squared error and confidence, so far.
     noise : float32
         Variance of the change that is noise.
-    out : ndarray, shape (4, height, width)
+    out : ndarray, shape (2 or 4, height, width)
         Where to.
     room : ndarray
         The worker's.
@@ -132,12 +132,12 @@ def judge_band(before, after, splines, first, last, estimates, noise, out, room)
             if middle < first:
                 continue
             _sum_square(ring, n, sums, means)
-            for p in range(4):
+            for p in range(len(out)):
                 line, to = estimates[p, middle, x0 : x0 + n], rows[p * STRIDE :]
                 for i in range(n):
                     to[i] = line[i]
             _judge_row(means, noise, n, rows)
-            for p in range(4):
+            for p in range(len(out)):
                 line, to = rows[p * STRIDE :], out[p, middle, x0 : x0 + n]
                 for i in range(n):
                     to[i] = line[i]

@@ -22,11 +22,14 @@ def surround(frame):
 
 
 @compiled(**SUMS)
-def halve(frame, out, first, last):
-    """Write rows first to last of the means over 2 x 2 pixels; an odd last row or column is left out."""
+def halve(frame, border, out, first, last):
+    """Write rows first to last of the means over 2 x 2 pixels of a frame with a border of so many pixels, or 0.
+
+    An odd last row or column is left out.
+    """
     quarter = np.float32(0.25)
     for y in range(first, last):
-        a, b = frame[2 * y + PAD, PAD:], frame[2 * y + 1 + PAD, PAD:]
+        a, b = frame[2 * y + border, border:], frame[2 * y + 1 + border, border:]
         to = out[y + PAD, PAD:]
         for x in range(out.shape[1] - 2 * PAD):
             p, q = np.float32(a[2 * x]) + np.float32(a[2 * x + 1]), np.float32(b[2 * x]) + np.float32(b[2 * x + 1])

@@ -57,6 +57,9 @@ GAIN = 0.01
 
 NOTHING = np.zeros((2, 0, 0), np.float32)
 
+SAME = np.ones(4, np.float32)
+"""What these are multiplied by from cells to pixels."""
+
 ENLARGED = np.array([2, 2, 4, 1], np.float32)
 """What velocity, squared error and confidence are multiplied by from one scale to the next."""
 
@@ -82,14 +85,17 @@ class Scale:
         self.frames = [np.zeros(padded, dtype), np.zeros(padded, dtype)]
         self.powers = [0.0, 0.0]
         self.grains = [0.0, 0.0]
-        self.prior = np.zeros((3 if estimated else 0, *shape), np.float32)
+        cells = (-(-shape[0] // 2), -(-shape[1] // 2))
+        self.prior = np.zeros((3, *cells) if estimated else (0, 0, 0), np.float32)
         self.estimated, self.informed = estimated, False
         self._radius = radius
         if estimated:
-            self.estimates = np.zeros((4, *shape), np.float32)
-            self._votes = np.zeros((N_PLANES, *shape), np.float32)
+            self.estimates = np.zeros((4, *cells), np.float32)
+            self._votes = np.zeros((N_PLANES, *cells), np.float32)
+            self._judged = np.zeros((0, 0, 0), np.float32)
+            self._known = np.zeros((2, *shape), np.float32)
             self._splines = np.zeros(padded, np.float32)
-            self._apart = max(radius - 1, 1)
+            self._apart = max(radius, 1)
             self._judging = [judging_room() for _ in range(n_workers())]
             self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
         self._learned_scratch: list[PatchScratch] = []
@@ -106,8 +112,12 @@ class Scale:
 
     def halve(self, finer: Scale) -> None:
         """Take the next frame from the next finer scale."""
-        frame, out = finer.frames[1], self.frames[1]
-        in_bands(lambda first, last, worker: halve(frame, out, first, last), self.shape[0])
+        self.reduce(finer.frames[1], PAD)
+
+    def reduce(self, frame: np.ndarray, border: int = 0) -> None:
+        """Take the next frame from one twice as large, with a border of so many pixels."""
+        out = self.frames[1]
+        in_bands(lambda first, last, worker: halve(frame, border, out, first, last), self.shape[0])
         surround(out)
 
     def look(self, most: float) -> float:
@@ -155,7 +165,7 @@ class Scale:
         def band(first: int, last: int, worker: int) -> None:
             enlarge(coarse, times, gains, out, first, last, self._row(worker))
 
-        in_bands(band, self.shape[0])
+        in_bands(band, out.shape[1])
 
     def _row(self, worker: int) -> np.ndarray:
         return self._rows[worker][0]
@@ -163,7 +173,7 @@ class Scale:
     def estimate(self, field: MotionField, n_rounds: int, quality: bool) -> None:
         """Estimate velocity: so many times the frame after is carried by what is known, and what is left is added."""
         before, after = self.frames
-        n = (2 * self._radius + 1) ** 2
+        n = 4 * (2 * self._radius + 1) ** 2
         power, grain = sum(self.powers) / 2, sum(self.grains) / 2
         regression = Regression(
             self._radius,
@@ -176,20 +186,25 @@ class Scale:
         )
         known = self.prior
         for turn in range(n_rounds):
+            self.enlarge(known[:2], SAME[:2], self._known)
             votes = self._votes if quality and turn == n_rounds - 1 else self._votes[:3]
             into = self.estimates[2:] if len(votes) > 3 else NOTHING
-            self._regress(before, after, known[:2], regression, votes)
+            self._regress(before, after, self._known, regression, votes)
             self._agree(votes, regression.reference, into)
-            known = self.estimates[:2]
+            known = self.estimates
 
-    def judge(self, field: MotionField) -> np.ndarray:
-        """Return velocity, squared error and confidence, once each pixel has been looked at once more."""
+    def judge(self, field: MotionField, n: int) -> np.ndarray:
+        """Return velocity at every pixel, and for n = 4 squared error and confidence, once all have been judged."""
         before, after = self.frames
         floor = LEAST * sum(self.powers) / 2
-        noise, out = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor), self._votes[:4]
+        noise = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor)
+        if len(self._judged) < 2 * n:
+            self._judged = np.zeros((2 * n, *self.shape), np.float32)
+        known, out = self._judged[:n], self._judged[n : 2 * n]
+        self.enlarge(self.estimates[:n], SAME[:n], known)
 
         def band(first: int, last: int, worker: int) -> None:
-            judge_band(before, after, self._splines, first, last, self.estimates, noise, out, self._judging[worker])
+            judge_band(before, after, self._splines, first, last, known, noise, out, self._judging[worker])
 
         in_bands(band, self.shape[0])
         return out
@@ -202,13 +217,13 @@ class Scale:
                 before, after, self._splines, first, last, known, self.prior, regression, votes, self._scratch[worker]
             )
 
-        in_bands(band, self.shape[0])
+        in_bands(band, votes.shape[1])
 
     def _agree(self, votes: np.ndarray, reference: Any, into: np.ndarray) -> None:
         def band(first: int, last: int, worker: int) -> None:
             agree_band(votes, first, last, self._apart, reference, self.estimates[:2], into, self._rows[worker])
 
-        in_bands(band, self.shape[0])
+        in_bands(band, votes.shape[1])
 
     def respond(self, out: Any) -> None:
         """Write three-pixel responses."""
@@ -236,9 +251,9 @@ class Scale:
 
 
 def _affine(velocity: np.ndarray) -> tuple[np.float32, ...]:
-    """Return the plane through each component: its value at the first pixel, and its slopes along x and y."""
+    """Return the plane through each component: its value at the first pixel, and its slopes."""
     some = velocity[:, EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
-    y, x = (EVERY // 2 + EVERY * (np.arange(n) + 0.0) for n in some.shape[1:])
+    y, x = (0.5 + 2 * (EVERY // 2 + EVERY * np.arange(n)) for n in some.shape[1:])
     planes = []
     for part in some:
         if not part.size:

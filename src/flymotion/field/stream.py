@@ -42,6 +42,7 @@ class FieldStream:
         self._scales: list[Scale] = []
         self._own = Field(None, None, None, None, None)
         self._finest = 0
+        self._keeps_all = True
         self._ready = False
 
     @property
@@ -86,8 +87,11 @@ class FieldStream:
         out = own if out is None else _checked(out, own)
         if not self._scales:
             self._begin(frame, own)
-        self._scales[0].take(frame)
-        for finer, coarser in pairwise(self._scales):
+        if self._keeps_all:
+            self._scales[0].take(frame)
+        elif len(self._scales) > 1:
+            self._scales[1].reduce(np.ascontiguousarray(frame))
+        for finer, coarser in pairwise(self._scales[0 if self._keeps_all else 1 :]):
             coarser.halve(finer)
         grain = math.inf
         for scale in self._scales[self._finest :] if self._scales[-1].estimated else ():
@@ -105,6 +109,7 @@ class FieldStream:
         sides = [min(shape) >> k for k in range(field.scales)]
         n_scales = max(sum(side >= LEAST_SIDE for side in sides), 1) if any(p is not None for p in own[2:]) else 0
         self._finest = min(field.first_scale(shape), n_scales - 1) if n_scales else 0
+        self._keeps_all = self._finest == 0 or any(part is not None for part in own[:2])
         dtype = np.float32 if n_scales and self._finest == 0 else frame.dtype
         self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0)]
         for k in range(1, n_scales):
@@ -129,9 +134,10 @@ class FieldStream:
 
     def _write(self, out: Field) -> None:
         """Write what the finest scale says at every pixel."""
-        estimates = self._scales[self._finest].judge(self.field)
+        n = 2 if out.error is out.confidence is None else 4
+        estimates = self._scales[self._finest].judge(self.field, n)
         for k in range(self._finest - 1, 1, -1):
-            estimates = self._scales[k].between(estimates, 2 if out.error is out.confidence is None else 4)
+            estimates = self._scales[k].between(estimates, n)
         steps = min(self._finest, 2)  # all the way, or from scale 2 on
         for part, first, last in ((out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)):
             if part is None:

@@ -4,10 +4,7 @@ r"""The compiled kernels of velocity, and nothing else; :mod:`flymotion.field` s
 works on a band of rows, so that bands can go to different cores, and inside it on tiles of columns whose rows of
 intermediate results stay in the processor's cache.
 
-With the mean m of the frame before and the carried one, and d their difference, the rows of a frame that are kept are
-the slope along x of m and, smoothed along x, m, d, the difference to the frame after as it is, and which pixels have
-data; the rows of products are those of both slopes, the change and m.
-
+Slopes and changes are those of pixels; windows stand on, and consist of, cells of 2 x 2 pixels, a quarter as many.
 """
 
 from __future__ import annotations
@@ -16,26 +13,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flymotion.field.carrying import STRIDE, carry_row, places_of_row
+from flymotion.field.carrying import STRIDE
 from flymotion.field.memory import aligned
+from flymotion.field.products_of_rows import (
+    N_FILTERED,
+    add_products,
+    filter_row,
+    multiply_row,
+    pair_columns,
+    slope_row,
+)
 from flymotion.field.pyramid_kernels import PAD
 from flymotion.field.window_sums import N_PRODUCTS, add_row, sum_window
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
 __all__ = ["Regression", "VelocityScratch", "regress_band"]
 
-N_FILTERED = 5
-"""Rows kept of every row of a frame."""
-
-SIDE, MIDDLE = np.float32(3 / 16), np.float32(10 / 16)
-"""Weights that smooth across the slope, and the change both ways."""
-
 
 class Regression(NamedTuple):
     """What is solved at every pixel of a scale."""
 
     radius: int
-    """Of the window."""
+    """Of the window [cells]."""
     ridge: np.float32
     """Of a window, at least."""
     noise: np.float32
@@ -62,8 +61,10 @@ class VelocityScratch(NamedTuple):
     """Slope along x, and smoothed along x m, d and that difference, and which have data, of three rows of the frame."""
     slopes: np.ndarray
     """Slopes along x and y, change, mean, change at rest, and which have data, of one row."""
+    paired: np.ndarray
+    """Products of two rows of pixels."""
     products: np.ndarray
-    """Their products, of the window's rows, or sums from a row of a block to its last."""
+    """The same of a row of cells, of the window's rows, or sums from a row of a block to its last."""
     prefix: np.ndarray
     """Sums from a block's first row on."""
     sums: np.ndarray
@@ -76,100 +77,30 @@ class VelocityScratch(NamedTuple):
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
         """Make room."""
-        rows = (5, 3, 3 * N_FILTERED, 6, (2 * radius + 1) * N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, N_PRODUCTS, 11)
+        rows = (
+            5,
+            3,
+            3 * N_FILTERED,
+            6,
+            N_PRODUCTS,
+            (2 * radius + 1) * N_PRODUCTS,
+            N_PRODUCTS,
+            N_PRODUCTS,
+            N_PRODUCTS,
+            11,
+        )
         return cls(*(aligned(n * STRIDE) for n in rows))
 
 
-@compiled(**PART, **SUMS)
-def _filter_row(before, after, splines, velocity, y, left, n, places, carried, filtered):
-    """Write the kept rows of a row's columns from ``left`` on, one less each side than are carried."""
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    size = N_FILTERED * STRIDE
-    row = filtered[(y % 3) * size : (y % 3 + 1) * size]
-    first, last = max(0, -left), min(n, width - left)
-    if not (0 <= y < height and first < last):
-        row[:] = np.float32(0)
-        return
-    known = row[4 * STRIDE :]
-    x0, m = left + first, last - first
-    u, v = velocity[0, y, x0 : x0 + m], velocity[1, y, x0 : x0 + m]
-    places_of_row(u, v, y, x0, m, height, width, places, known[first:])
-    carry_row(before, after, splines, y, x0, m, places, carried[first:])
-    for k in range(3):
-        carried[k * STRIDE : k * STRIDE + first] = np.float32(0)
-        carried[k * STRIDE + last : k * STRIDE + n] = np.float32(0)
-    known[:first] = np.float32(0)
-    known[last:n] = np.float32(0)
-    half = np.float32(0.5)
-    for i in range(n - 2):
-        row[i] = half * (carried[i + 2] - carried[i])  # Eq. 30
-        known[i] = known[i + 1]
-    for k in range(3):
-        line, to = carried[k * STRIDE :], row[(k + 1) * STRIDE :]
-        for i in range(n - 2):
-            to[i] = SIDE * (line[i] + line[i + 2]) + MIDDLE * line[i + 1]
-
-
-@compiled(**PART, **SUMS)
-def _slope_row(filtered, velocity, reference, y, left, n, height, width, slopes):
-    """Write slopes, change, mean and change at rest of a row's columns; 0 where there is no data, or no neighbour."""
-    size, half, zero = N_FILTERED * STRIDE, np.float32(0.5), np.float32(0)
-    up, here, down = (y - 1) % 3 * size, y % 3 * size, (y + 1) % 3 * size
-    above, row, below = filtered[up : up + size], filtered[here : here + size], filtered[down : down + size]
-    first, last = max(0, 1 - left), min(n, width - 1 - left)
-    known = slopes[5 * STRIDE :]
-    for i in range(n):
-        known[i] = row[4 * STRIDE + i]
-    known[:first] = zero
-    known[max(last, 0) : n] = zero
-    for i in range(n):
-        same = SIDE * (above[3 * STRIDE + i] + below[3 * STRIDE + i]) + MIDDLE * row[3 * STRIDE + i] == zero
-        known[i] *= MISSING if same else np.float32(1)
-    for i in range(n):
-        slopes[i] = known[i] * (SIDE * (above[i] + below[i]) + MIDDLE * row[i])
-        slopes[STRIDE + i] = known[i] * half * (below[STRIDE + i] - above[STRIDE + i])
-    for k in range(1, 4):
-        up, to = k * STRIDE, slopes[(3 if k == 1 else 2 if k == 2 else 4) * STRIDE :]
-        for i in range(n):
-            to[i] = known[i] * (SIDE * (above[up + i] + below[up + i]) + MIDDLE * row[up + i])
-    inside, n_inside = max(0, -left), min(n, width - left) - max(0, -left)
-    u, v = velocity[0, y, left + inside :], velocity[1, y, left + inside :]
-    g, h, t = slopes[inside:], slopes[STRIDE + inside :], slopes[2 * STRIDE + inside :]
-    x0, xx, xy, y0, yx, yy = reference
-    x0, y0 = x0 + xy * np.float32(y), y0 + yy * np.float32(y)
-    for i in range(n_inside):
-        x = np.float32(left + inside + i)
-        t[i] -= g[i] * (u[i] - x0 - xx * x) + h[i] * (v[i] - y0 - yx * x)  # as if the reference alone were carried
-
-
-@compiled(**PART, **SUMS)
-def _multiply_row(slopes, n, products):
-    """Write the products of a row."""
-    for i in range(n):
-        g, h, t, m = slopes[i], slopes[STRIDE + i], slopes[2 * STRIDE + i], slopes[3 * STRIDE + i]
-        products[i] = g * g
-        products[STRIDE + i] = g * h
-        products[2 * STRIDE + i] = h * h
-        products[3 * STRIDE + i] = g * t  # Eq. 32
-        products[4 * STRIDE + i] = h * t
-        products[5 * STRIDE + i] = t * t
-        products[6 * STRIDE + i] = g * m
-        products[7 * STRIDE + i] = h * m
-        products[8 * STRIDE + i] = m * m
-        products[9 * STRIDE + i] = t * m
-        products[10 * STRIDE + i] = slopes[4 * STRIDE + i] * slopes[4 * STRIDE + i]
-        products[11 * STRIDE + i] = slopes[5 * STRIDE + i] * slopes[5 * STRIDE + i]
-
+FIRM, FAST = np.float32(0.5), np.float32(16)
+"""Ridge a unit of what noise leaves unexplained, at least; what is more where the prior is slow is half of that at a
+quarter of a pixel a frame."""
 
 SLOW = np.float32(0.2)
 """Speed below which a window is not asked whether it rests [pixels of its scale per frame]."""
 
 ALIKE = np.float32(4)
 """Change, relative to what noise leaves unexplained, up to which a window may rest."""
-
-FIRM, FAST = np.float32(0.5), np.float32(16)
-"""Ridge a unit of what noise leaves unexplained, at least; what is more where the prior is slow is half of that at a
-quarter of a pixel a frame."""
 
 TINY = np.float32(1e-4)
 """Ridge, relative to a window's slopes, of the solution that says what the window leaves unexplained."""
@@ -185,9 +116,6 @@ IN_SLOPES = np.float32(0.25)
 
 MENDED = np.float32(0.05)
 """Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
-
-MISSING = np.float32(0.15)
-"""Weight of pixels that are the same in both frames, as a codec leaves out what changes little: no data, nearly."""
 
 AT_REST = np.float32(0.5)
 """Share of what velocity leaves unexplained, below which rest leaves less by more than chance."""
@@ -216,11 +144,13 @@ def _left_over(a, b, c, e, f, s, x, y):
 
 @compiled(**PART, **SUMS)
 def _refer_row(reference, y, x0, n, out):
-    """Write the reference velocity of n pixels of a row."""
+    """Write the reference velocity of n cells of a row."""
+    two, half = np.float32(2), np.float32(0.5)
+    y = two * np.float32(y) + half
     for i in range(n):
-        x = np.float32(x0 + i)
-        out[i] = reference[0] + reference[1] * x + reference[2] * np.float32(y)
-        out[STRIDE + i] = reference[3] + reference[4] * x + reference[5] * np.float32(y)
+        x = two * np.float32(x0 + i) + half
+        out[i] = reference[0] + reference[1] * x + reference[2] * y
+        out[STRIDE + i] = reference[3] + reference[4] * x + reference[5] * y
 
 
 @compiled(**PART, **SUMS)
@@ -228,11 +158,12 @@ def _solve_row(sums, n, regression, solved):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
     zero, one = np.float32(0), np.float32(1)
     _, ridge, noise, firmer, gain, power, _ = regression
-    faint = FAINT * power * np.float32((2 * regression.radius + 1) ** 2)
+    n_pixels = np.float32(4 * (2 * regression.radius + 1) ** 2)
+    faint = FAINT * power * n_pixels
     faint = faint if faint > zero else one
     unit = one / (power if power > zero else one)
     gain = gain if gain > zero else one
-    tiny, quiet = TINY * ridge, ALIKE * noise / np.float32((2 * regression.radius + 1) ** 2)
+    tiny, quiet = TINY * ridge, ALIKE * noise / n_pixels
     votes = solved[3 * STRIDE :]
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
@@ -301,37 +232,40 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
     first, last : int
         Rows.
     velocity : ndarray, shape (2, height, width)
-        By which the frame after is carried back.
-    prior : ndarray, shape (3, height, width)
-        What the coarser scale says: velocity and squared error.
+        By which the frame after is carried back, at every pixel.
+    prior : ndarray, shape (3, n_rows, n_columns)
+        What the coarser scale says, at every cell: velocity and squared error.
     regression : Regression
         What is solved.
-    out : ndarray, shape (3 or 6, height, width)
+    out : ndarray, shape (3 or 6, n_rows, n_columns)
         The votes: weight, and times it velocity along x and y, its square, squared error and confidence.
     scratch : VelocityScratch
         The worker's.
     """
     radius, reference = regression.radius, regression.reference
-    places, carried, filtered, slopes, products, prefix, sums, boxed, solved = scratch
+    places, carried, filtered, slopes, paired, products, prefix, sums, boxed, solved = scratch
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    noise = regression.noise / np.float32((2 * radius + 1) ** 2)
-    w, tile, size = 2 * radius + 1, STRIDE - 2 * radius - 4, N_PRODUCTS * STRIDE
-    top = first - radius
-    for x0 in range(0, width, tile):
-        n = min(tile, width - x0)
-        left, wide = x0 - radius, n + 2 * radius
-        for y in range(top - 1, top + 1):
-            _filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
-        for y in range(top, last + radius):
-            middle, slot = y - radius, (y - top) % w
-            _filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
-            row = products[slot * size : (slot + 1) * size]
-            if 1 <= y < height - 1:
-                _slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
-                _multiply_row(slopes, wide, row)
-            else:
-                row[:] = np.float32(0)
-            add_row(products, prefix, slot, w, wide)
+    noise = regression.noise / np.float32(4 * (2 * radius + 1) ** 2)
+    w, size = 2 * radius + 1, N_PRODUCTS * STRIDE
+    tile, top = (STRIDE - 4) // 2 - 2 * radius, first - radius
+    for x0 in range(0, out.shape[2], tile):
+        n = min(tile, out.shape[2] - x0)
+        left, wide = 2 * (x0 - radius), 2 * (n + 2 * radius)
+        for y in range(2 * top - 1, 2 * top + 1):
+            filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
+        for row in range(top, last + radius):
+            middle, slot = row - radius, (row - top) % w
+            paired[:] = np.float32(0)
+            for y in range(2 * row, 2 * row + 2):
+                filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
+                if 1 <= y < height - 1:
+                    slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
+                    if y % 2:
+                        add_products(slopes, wide, paired)
+                    else:
+                        multiply_row(slopes, wide, paired)
+            pair_columns(paired, n + 2 * radius, products[slot * size :])
+            add_row(products, prefix, slot, w, n + 2 * radius)
             if middle >= first:
                 sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
                 for p in range(3):
