@@ -387,6 +387,7 @@ def test_constant_frames_give_zeros(make_detectors, ridge):
         field = MotionField(detectors, ridge=ridge).between(*frames)
         for part in field[:4]:
             np.testing.assert_array_equal(part, np.zeros_like(part))
+        assert np.isnan(field.error).all()
     flash = MotionField(ridge=ridge).between(frames[0], frames[0] + 20)
     np.testing.assert_array_equal(flash.velocity, np.zeros((2, 60, 70)))
 

@@ -8,7 +8,7 @@ from flymotion.similarity.compilation import SUMS, compiled
 
 __all__ = ["N_PLANES", "agree_band"]
 
-CALIBRATED = np.float32(0.55)
+CALIBRATED = np.float32(0.65)
 """Squared error, relative to what windows and their spread say: so that 95 % of errors in photographs, panoramas and
 Dimetrodon are within twice the root of it. Of a stereo pair 60 to 80 % are."""
 

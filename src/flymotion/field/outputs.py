@@ -31,7 +31,9 @@ class Field(NamedTuple):
         the coarser scale's or noise's, along the direction in which the window has least contrast (0 where it is flat,
         or shows an edge only: the aperture problem), times the share of the change that it explains.
     error : ndarray, shape (height, width)
-        Of the velocity, as it is estimated [pixels]: 95 % of all errors are within twice of it.
+        Of the velocity, as it is estimated [pixels per frame]: 95 % of all errors are within twice of it, or less than
+        that where things hide each other (``docs/accuracy.md``). NaN where it is not known: beyond 8 pixels of the
+        finest scale.
     """
 
     directions: np.ndarray | None

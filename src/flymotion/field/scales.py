@@ -49,6 +49,9 @@ FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
 
+LOST = 8.0
+"""Error beyond which it is not known [pixels of the scale]."""
+
 LEAST = 0.001
 """Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
 
@@ -207,6 +210,8 @@ class Scale:
             judge_band(before, after, self._splines, first, last, known, noise, out, self._judging[worker])
 
         in_bands(band, self.shape[0])
+        if n == 4:
+            out[2][out[2] > LOST**2] = np.nan
         return out
 
     def _regress(
