@@ -33,6 +33,9 @@ __all__ = ["Scale"]
 EVERY = 4
 """The mean square slope is taken over every so many rows."""
 
+APART = 4
+"""Cells from one to the next of those that tell how the whole frame moves, about."""
+
 BLOCK = 16
 """Side of the blocks whose grain is looked at [pixels]; half of it in small frames."""
 
@@ -99,6 +102,7 @@ class Scale:
             self._known = np.zeros((2, *shape), np.float32)
             self._splines = np.zeros(padded, np.float32)
             self._apart = max(radius, 1)
+            self._plane_fit = _plane_fit(cells)
             self._judging = [judging_room() for _ in range(n_workers())]
             self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
         self._learned_scratch: list[PatchScratch] = []
@@ -185,7 +189,7 @@ class Scale:
             np.float32(FIRMER if self.informed else 0),
             np.float32(GAIN * n * power),
             np.float32(power),
-            _affine(self.prior[:2]),
+            tuple(np.float32(number) for number in self._plane().ravel()),
         )
         known = self.prior
         for turn in range(n_rounds):
@@ -195,6 +199,11 @@ class Scale:
             self._regress(before, after, self._known, regression, votes)
             self._agree(votes, regression.reference, into)
             known = self.estimates
+
+    def _plane(self) -> np.ndarray:
+        """Return the planes through the prior's components."""
+        some = self.prior[:2, APART // 2 :: APART, APART // 2 :: APART]
+        return some.reshape(2, -1) @ self._plane_fit
 
     def judge(self, field: MotionField, n: int) -> np.ndarray:
         """Return velocity at every pixel, and for n = 4 squared error and confidence, once all have been judged."""
@@ -255,19 +264,7 @@ class Scale:
         in_bands(band, self.shape[0])
 
 
-def _affine(velocity: np.ndarray) -> tuple[np.float32, ...]:
-    """Return the plane through each component: its value at the first pixel, and its slopes."""
-    some = velocity[:, EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
-    y, x = (0.5 + 2 * (EVERY // 2 + EVERY * np.arange(n)) for n in some.shape[1:])
-    planes = []
-    for part in some:
-        if not part.size:
-            return (np.float32(0),) * 6
-        along, down = (_slope(part.mean(axis=k), of) for k, of in ((0, x), (1, y)))
-        planes += [part.mean() - along * x.mean() - down * y.mean(), along, down]
-    return tuple(np.float32(number) for number in planes)
-
-
-def _slope(values: np.ndarray, at: np.ndarray) -> float:
-    away = at - at.mean()
-    return float(away @ values / max(away @ away, 1e-9))
+def _plane_fit(shape: tuple[int, int]) -> np.ndarray:
+    """Return what gives the plane through every fourth cell: at the first pixel, and its slopes along x and y."""
+    y, x = (0.5 + 2 * axis for axis in np.mgrid[: shape[0], : shape[1]][:, APART // 2 :: APART, APART // 2 :: APART])
+    return np.linalg.pinv(np.stack([np.ones(x.size), x.ravel(), y.ravel()], axis=1)).T
