@@ -425,6 +425,7 @@ def test_bridging_is_suggested_where_frames_are_missing(hints_of):
     assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut) == [
         "frames are missing in 2 places, and no pair is measured there: --gaps bridge measures over them"
     ]
+    assert "missing in 1 place," in hints_of([np.nan, 1.0, 1.0], time=time[[1, 2, 3]], cut=np.arange(3) != 1)[0]
     assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut, rate=None) == []
 
 
@@ -536,6 +537,8 @@ def test_ctrl_c_while_a_file_is_opened_waits_until_it_is(make_moving, tmp_path, 
 def test_frames_that_are_too_small_are_told_in_words():
     with pytest.raises(VideoError, match="reduced by 8, frames have 12 x 16 pixels; expected 16 or more"):
         detect(np.zeros((3, 100, 128)), scale=8)
+    with pytest.raises(VideoError, match=r"array: frames have 12 x 10 pixels; .* need: choose a larger part"):
+        detect(np.zeros((3, 12, 10)))
 
 
 def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, monkeypatch):

@@ -42,9 +42,8 @@ def hints(trace: Trace, found: Detecting) -> list[str]:
     """
     told = []
     if n := _gaps(trace, found.movie.rate):
-        told.append(
-            f"frames are missing in {n} places, and no pair is measured there: --gaps bridge measures over them"
-        )
+        where = f"{n} places" if n > 1 else "1 place"
+        told.append(f"frames are missing in {where}, and no pair is measured there: --gaps bridge measures over them")
     speed = np.hypot(*trace.translation.T) / found.scale
     median = float(np.median(speed[np.isfinite(speed)])) if np.isfinite(speed).any() else np.nan
     if 0 < median < SLOW and (stride := _stride(trace, found.scale)):
