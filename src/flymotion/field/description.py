@@ -94,7 +94,7 @@ class MotionField:
     16 x 16 pixels (second differences along both axes), and on no scale more than a quarter of the next finer one's.
 
     Velocity and confidence are computed in single precision, of fourth powers of slopes: frames with pixels beyond
-    1e7 are refused, and those without any beyond 1e-12 are black.
+    1e7 are refused, and those without any beyond 1e-9 are black.
 
     Velocity is that of the content that is at a pixel in the frame *before*, as of all optical flow. Content that
     leaves the frame is no data, and pixels that are exactly the same in both frames, as a codec leaves out what changes

@@ -154,9 +154,9 @@ class FieldStream:
 LEAST_SIDE = 12
 """Pixels of the shorter side of the coarsest scale, at least."""
 
-DIMMEST, BRIGHTEST = 1e-12, 1e7
+DIMMEST, BRIGHTEST = 1e-9, 1e7
 """Magnitudes of a frame's largest pixel whose fourth powers, summed over the largest window twice, single precision
-holds; below it is black."""
+holds; below that it is black."""
 
 COLOURS = (
     "; of colours take the luminance, `frame @ (0.299, 0.587, 0.114)` for red, green and blue, or use "
