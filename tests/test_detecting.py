@@ -36,6 +36,7 @@ from flymotion.detecting.fields import MOST_BYTES
 from flymotion.detecting.hints import hints
 from flymotion.detecting.overlay import OverlayVideo
 from flymotion.detecting.trace import draw_trace
+from flymotion.field import MotionField
 from flymotion.field.frame_motion import global_motion
 from flymotion.keeping import saving
 from flymotion.learner import probing
@@ -385,7 +386,7 @@ def test_directions_have_a_table_of_their_own(make_moving, learner, tmp_path):
 def hints_of(make_moving):
     """What is suggested where each frame is moved by so much [pixels of the source]."""
 
-    def tell(x, *, time=None, cut=None, rate=25.0, scale=1):
+    def tell(x, *, time=None, cut=None, rate=25.0, scale=1, speed="accurate"):
         n = len(x)
         time = np.arange(n) / rate if time is None else np.asarray(time)
         cut = np.arange(n) == 0 if cut is None else np.asarray(cut)
@@ -402,7 +403,7 @@ def hints_of(make_moving):
             zeros,
             zeros,
         )
-        return hints(trace, SimpleNamespace(movie=movie, scale=scale, shape=(64, 96)))
+        return hints(trace, SimpleNamespace(movie=movie, scale=scale, shape=(64, 96), field=MotionField(speed=speed)))
 
     return tell
 
@@ -410,6 +411,7 @@ def hints_of(make_moving):
 def test_a_stride_is_suggested_where_motion_is_slow_and_adds_up(hints_of):
     assert "0.04 px/frame: --stride 8" in hints_of([np.nan, *[0.04] * 60])[0]
     assert "0.08 px/frame: --stride 8" in hints_of([np.nan, *[0.08] * 60], scale=2)[0]
+    assert "--speed accurate, and then perhaps --stride 8" in hints_of([np.nan, *[0.04] * 60], speed="fastest")[0]
     assert hints_of([np.nan, *[0.03, -0.03] * 30]) == []
     assert hints_of([np.nan, *[0.2] * 60]) == hints_of([np.nan] * 3) == hints_of([0.0] * 60) == []
 
@@ -425,6 +427,7 @@ def test_bridging_is_suggested_where_frames_are_missing(hints_of):
     assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut) == [
         "frames are missing in 2 places, and no pair is measured there: --gaps bridge measures over them"
     ]
+    assert "missing in 1 place," in hints_of([np.nan, 1.0, 1.0], time=time[[1, 2, 3]], cut=np.arange(3) != 1)[0]
     assert hints_of([np.nan, *[1.0] * 8], time=time, cut=cut, rate=None) == []
 
 
@@ -536,6 +539,8 @@ def test_ctrl_c_while_a_file_is_opened_waits_until_it_is(make_moving, tmp_path, 
 def test_frames_that_are_too_small_are_told_in_words():
     with pytest.raises(VideoError, match="reduced by 8, frames have 12 x 16 pixels; expected 16 or more"):
         detect(np.zeros((3, 100, 128)), scale=8)
+    with pytest.raises(VideoError, match=r"array: frames have 12 x 10 pixels; .* need: choose a larger part"):
+        detect(np.zeros((3, 12, 10)))
 
 
 def test_an_npz_file_that_grows_too_large_is_given_up(make_moving, tmp_path, monkeypatch):

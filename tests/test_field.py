@@ -466,8 +466,10 @@ def test_wrong_frames_are_refused_and_change_nothing(make_frames):
     holed[3, 4] = np.nan
     with pytest.raises(ValueError, match="row 3, column 4"):
         stream.step(holed)
-    with pytest.raises(ValueError, match="expected \\(height, width\\)"):
+    with pytest.raises(ValueError, match=r"expected \(height, width\), 3 or more pixels each way$"):
         stream.step(frames)
+    with pytest.raises(ValueError, match=r"of colours take the luminance, `frame @ \(0\.299, 0\.587, 0\.114\)`"):
+        stream.step(np.stack([frames[1]] * 3, axis=-1))
     with pytest.raises(TypeError, match="complex"):
         stream.step(frames[1] * 1j)
     with pytest.raises(ValueError, match=r"out\.directions"):
@@ -479,6 +481,10 @@ def test_wrong_frames_are_refused_and_change_nothing(make_frames):
     ("wrong", "message"),
     [
         ({"outputs": ("flow",)}, "unknown outputs"),
+        ({"outputs": "velocity"}, "unknown outputs 'velocity'; expected a tuple"),
+        ({"speed": "slow"}, "speed is 'slow'; expected one of fastest, fast, accurate"),
+        ({"scales": 0}, "scales is 0"),
+        ({"rounds": 0}, "rounds 0"),
         ({"radius": 33}, "radius is 33"),
         ({"finest": -1}, "finest -1"),
         ({"ridge": -1.0}, "ridge"),
@@ -488,6 +494,43 @@ def test_wrong_frames_are_refused_and_change_nothing(make_frames):
 def test_wrong_descriptions_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         MotionField(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"radius": 2.5}, "radius is 2.5; expected a whole number"),
+        ({"detectors": 3}, "of type int; expected Generators"),
+    ],
+)
+def test_descriptions_of_other_types_are_refused(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        MotionField(**wrong)
+
+
+def test_frames_of_any_unit_are_measured_or_refused(make_frames):
+    frames = make_frames(dtype=np.float32)
+    expected = MotionField().between(*frames).velocity
+    for unit in (1e-7, 1e4):
+        np.testing.assert_allclose(MotionField().between(*unit * frames).velocity, expected, rtol=0, atol=1e-3)
+    for unit in (1e-13, 1e-22, 1e-30):
+        assert not MotionField().between(*unit * frames).velocity.any()
+    with pytest.raises(
+        ValueError, match=r"a pixel of .*e\+\d+ at row 0, column 0; expected magnitudes of 1e\+07 or less"
+    ):
+        MotionField().between(*1e8 * (frames + 1))
+
+
+@pytest.mark.parametrize("speed", ["fastest", "fast", "accurate"])
+@pytest.mark.parametrize("shape", [(97, 131), (193, 260), (400, 301)])
+def test_the_number_of_cores_does_not_matter(make_frames, monkeypatch, speed, shape):
+    frames, fields = make_frames(3, shape=shape, velocity=(3.3, -1.2)), []
+    for n in (1, 3):
+        for module in ("bands", "scales"):
+            monkeypatch.setattr(f"flymotion.field.{module}.n_workers", lambda n=n: n)
+        fields.append(MotionField(speed=speed)(frames))
+    for one, several in zip(*fields, strict=True):
+        np.testing.assert_array_equal(one, several)
 
 
 # -- noise -------------------------------------------------------------------------------------------------------------

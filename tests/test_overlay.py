@@ -6,6 +6,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from PIL import ImageDraw
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_sample_image
 
@@ -248,6 +249,15 @@ def test_the_inset_says_what_was_measured_and_points_there(monkeypatch):
     marks.with_strip(marks.grey(np.zeros((240, 320))), told)
     assert_allclose(drawn[0] / np.hypot(*drawn[0]), (0.6, -0.8))
     assert_allclose(drawn[1], (40, 0))
+
+
+@pytest.mark.parametrize(("width", "n_texts"), [(320, 4), (160, 2), (100, 1)])
+def test_what_has_no_room_in_the_strip_is_left_out(monkeypatch, width, n_texts):
+    """Numbers in two lines, the time, and what the arrow in the strip means."""
+    drawn = []
+    monkeypatch.setattr(ImageDraw.ImageDraw, "text", lambda draw, place, text, *rest, anchor: drawn.append(text))
+    marks.with_strip(marks.grey(np.zeros((120, width))), marks.Legend(GlobalMotion(1, 2, 3, 4, 1), 5, "1.00 s", 3, 18))
+    assert len(drawn) == n_texts and drawn[0] == "3 px"
 
 
 def test_an_arrow_at_the_end_of_the_scale_is_as_long_as_the_legends(monkeypatch):

@@ -241,9 +241,10 @@ def detect(
     field = MotionField(detectors, speed, noise=noise, outputs=OUTPUTS)
     height, width = _reduced(movie.shape, view_scale)
     if min(height, width) < (least := max(LEAST, reach(field))):
+        reduced, smaller = (f"reduced by {scale}, ", "a smaller scale, or ") if scale > 1 else ("", "")
         raise VideoError(
-            f"{movie.name}: reduced by {scale}, frames have {height} x {width} pixels; expected {least} or more each "
-            "way, which the detectors need: choose a smaller scale, or a larger part of the frame"
+            f"{movie.name}: {reduced}frames have {height} x {width} pixels; expected {least} or more each way, which "
+            f"the detectors need: choose {smaller}a larger part of the frame"
         )
     if not dense and (detectors is None or strips(height, reach(field)).size < height):  # else more work
         field = replace(field, outputs=OUTPUTS[1:])

@@ -25,19 +25,19 @@ def agree_band(votes, first, last, apart, reference, velocity, quality, rows):
 
     Parameters
     ----------
-    votes : ndarray, shape (3 or N_PLANES, height, width)
-        Of :func:`flymotion.field.velocity_kernels.regress_band`.
+    votes : ndarray, shape (3 or N_PLANES, n_rows, n_columns)
+        At every cell of 2 x 2 pixels, of :func:`flymotion.field.velocity_kernels.regress_band`.
     first, last : int
         Rows.
     apart : int
         Cells from one window to the next.
     reference : tuple of float32
         Of the votes.
-    velocity : ndarray, shape (2, height, width)
+    velocity : ndarray, shape (2, n_rows, n_columns)
         Where to.
-    quality : ndarray, shape (2, height, width)
-        Squared error and confidence; of height 0 where not wanted.
-    rows : ndarray, shape (N_PLANES, width + 2 apart) or wider
+    quality : ndarray, shape (2, n_rows, n_columns)
+        Squared error and confidence; of no rows where not wanted.
+    rows : ndarray, shape (N_PLANES, n_columns + 2 apart) or wider
         The worker's room.
     """
     height, width = votes.shape[1:]

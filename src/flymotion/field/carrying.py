@@ -22,7 +22,7 @@ def places_of_row(u, v, y, x0, n, height, width, places, known):
     right, bottom, row = np.float32(width - 1), np.float32(height - 1), np.float32(y)
     for i in range(n):
         px, py = np.float32(x0 + i) + u[i], row + v[i]
-        qx, qy = min(max(px, zero), right), min(max(py, zero), bottom)
+        qx, qy = min(max(zero, px), right), min(max(zero, py), bottom)  # what is not a number is 0
         ix, iy = np.float32(np.int32(qx)), np.float32(np.int32(qy))
         places[i], places[STRIDE + i] = ix, qx - ix
         places[2 * STRIDE + i], places[3 * STRIDE + i] = iy, qy - iy

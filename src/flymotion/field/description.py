@@ -64,6 +64,8 @@ class MotionField:
 
     Raises
     ------
+    TypeError
+        Detectors that are no :class:`Generators`, or numbers that are not whole.
     ValueError
         Unknown outputs, detectors that are not of square patches, or numbers out of range.
 
@@ -91,6 +93,9 @@ class MotionField:
     but no more than noise would: 1.5 times that of each frame, which is the tenth part of what is finest in blocks of
     16 x 16 pixels (second differences along both axes), and on no scale more than a quarter of the next finer one's.
 
+    Velocity and confidence are computed in single precision, of fourth powers of slopes: frames with pixels beyond
+    1e7 are refused, and those without any beyond 1e-9 are black.
+
     Velocity is that of the content that is at a pixel in the frame *before*, as of all optical flow. Content that
     leaves the frame is no data, and pixels that are exactly the same in both frames, as a codec leaves out what changes
     little, have 2 % of the others' weight.
@@ -117,10 +122,13 @@ class MotionField:
     __repr__ = in_brief
 
     def __post_init__(self) -> None:
-        if unknown := sorted(set(self.outputs) - set(OUTPUTS)):
-            raise ValueError(f"unknown outputs {unknown}; expected some of {OUTPUTS}")
+        if isinstance(self.outputs, str) or not set(self.outputs) <= set(OUTPUTS):
+            raise ValueError(f"unknown outputs {self.outputs!r}; expected a tuple of some of {OUTPUTS}")
         if self.speed not in SPEEDS:
             raise ValueError(f"speed is {self.speed!r}; expected one of {', '.join(SPEEDS)}")
+        for name in ("radius", "finest", "rounds", "scales"):
+            if not isinstance(value := getattr(self, name), (int, np.integer, type(None))):
+                raise TypeError(f"{name} is {value!r}; expected a whole number")
         if not (0 <= self.radius <= 32 and (self.finest is None or self.finest >= 0)):
             raise ValueError(
                 f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 32 and finest from 0 on"
@@ -129,6 +137,9 @@ class MotionField:
             raise ValueError(f"scales is {self.scales} and rounds {self.rounds}; expected 1 or more")
         if not (0 <= self.ridge < np.inf and 0 <= self.noise < np.inf):
             raise ValueError(f"ridge is {self.ridge} and noise {self.noise}; expected finite numbers, 0 or more")
+        if not isinstance(self.detectors, (Generators, type(None))):
+            what = type(self.detectors).__name__
+            raise TypeError(f"detectors are of type {what}; expected Generators, as MotionLearner.generators_")
         if self.detectors is not None and (len(shape := self.detectors.shape) != 2 or shape[0] != shape[1]):
             raise ValueError(f"detectors of {self.detectors.shape} pixels; expected square patches")
 

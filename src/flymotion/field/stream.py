@@ -77,8 +77,8 @@ class FieldStream:
         TypeError
             Frames that are not real numbers.
         ValueError
-            Frames that are not images of at least 3 x 3 pixels, that are of another size than the first, or not finite;
-            ``out`` of another shape or type. The state is as it was before.
+            Frames that are not images of at least 3 x 3 pixels, that are of another size than the first, or not finite
+            and within 1e7; ``out`` of another shape or type. The state is as it was before.
         """
         frame = _image(frame)
         if self._scales and frame.shape != self._scales[0].shape:
@@ -154,6 +154,16 @@ class FieldStream:
 LEAST_SIDE = 12
 """Pixels of the shorter side of the coarsest scale, at least."""
 
+DIMMEST, BRIGHTEST = 1e-9, 1e7
+"""Magnitudes of a frame's largest pixel whose fourth powers, summed over the largest window twice, single precision
+holds; below that it is black."""
+
+COLOURS = (
+    "; of colours take the luminance, `frame @ (0.299, 0.587, 0.114)` for red, green and blue, or use "
+    "flymotion.detecting.detect"
+)
+"""What to do with them, as videos do."""
+
 UNWANTED: Any = Field(*(np.zeros(shape, np.float32) for shape in ((4, 0, 0), (2, 0, 0), (2, 0, 0), (0, 0), (0, 0))))
 """What stands for what is not wanted, in the kernels."""
 
@@ -173,15 +183,20 @@ def _image(frame: Any) -> np.ndarray:
     if frame.dtype.kind not in "biuf":
         raise TypeError(f"the frame has dtype {frame.dtype}; expected real numbers")
     if frame.ndim != 2 or min(frame.shape) < 3:
-        raise ValueError(f"the frame has shape {frame.shape}; expected (height, width), 3 or more pixels each way")
-    if frame.dtype != np.uint8:
-        with np.errstate(over="ignore", invalid="ignore"):
-            frame = frame.astype(np.float32, copy=False)
-            finite = np.isfinite(frame.sum())  # may overflow, too
-        if not finite and not np.isfinite(frame).all():
-            y, x = np.argwhere(~np.isfinite(frame))[0]
-            raise ValueError(f"the frame has a NaN or infinite pixel at row {y}, column {x}")
-    return frame
+        colours = COLOURS if frame.ndim == 3 and frame.shape[2] in (3, 4) else ""
+        raise ValueError(
+            f"the frame has shape {frame.shape}; expected (height, width), 3 or more pixels each way{colours}"
+        )
+    if frame.dtype == np.uint8:
+        return frame
+    with np.errstate(over="ignore", invalid="ignore"):
+        frame = frame.astype(np.float32, copy=False)
+        peak = max(frame.max(), -frame.min())
+    if not peak <= BRIGHTEST:
+        y, x = np.argwhere(~(np.abs(frame) <= BRIGHTEST))[0]
+        what = f"pixel of {frame[y, x]:.3g}" if np.isfinite(frame[y, x]) else "NaN or infinite pixel"
+        raise ValueError(f"the frame has a {what} at row {y}, column {x}; expected magnitudes of {BRIGHTEST:g} or less")
+    return frame if peak >= DIMMEST else np.zeros_like(frame)
 
 
 def _checked(out: Field, own: Field) -> Field:

@@ -157,7 +157,8 @@ def with_strip(image: Image, told: Legend) -> Image:
     """Return an image with a strip below, so that nothing of it is covered.
 
     From the left: translation as an arrow in a circle, and the motion in numbers; when the frame is shown; what length
-    an arrow of some speed has; and the wheel of directions.
+    an arrow of some speed has; and the wheel of directions. The numbers, and the time, are left
+    out where a narrow frame has no room for them.
     """
     from PIL import Image
     from PIL.ImageDraw import Draw
@@ -167,10 +168,6 @@ def with_strip(image: Image, told: Legend) -> Image:
     whole.paste(image, (0, 0))
     draw, middle, letters = Draw(whole), image.height + high / 2, font(size)
     _paint_translation(draw, (0.45 * high, middle), 0.4 * high, told)
-    left = 0.95 * high
-    for k, text in enumerate(_lines(told.motion)):
-        draw.text((left, middle + (k - 0.5) * 1.35 * size), text, INK, letters, anchor="lm")
-    left += max(draw.textlength(text, letters) for text in _lines(told.motion)) + 2 * size
     diameter = round(WHEEL * size)
     right = whole.width - diameter - (high - diameter) // 2
     _paint_wheel(whole, right, image.height + (high - diameter) // 2, diameter)
@@ -179,8 +176,13 @@ def with_strip(image: Image, told: Legend) -> Image:
         draw.text((right - 0.6 * size, middle), text, INK, letters, anchor="rm")
         right -= round(draw.textlength(text, letters) + told.length + 1.5 * size)
         paint_arrows(draw, np.array([[right, middle]]), np.array([[told.length, 0.0]]), told.length)
-    if left + draw.textlength(told.time, letters) < right - size:
-        draw.text((left, middle), told.time, INK, letters, anchor="lm")
+    left = 0.95 * high
+    for texts in (_lines(told.motion), [told.time]):
+        wide = max(draw.textlength(text, letters) for text in texts)
+        if left + wide < right - 0.5 * size:
+            for k, text in enumerate(texts):
+                draw.text((left, middle + (k - (len(texts) - 1) / 2) * 1.35 * size), text, INK, letters, anchor="lm")
+            left += wide + 2 * size
     return whole
 
 
