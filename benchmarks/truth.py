@@ -30,7 +30,7 @@ from truth_rendered import photographs
 
 SHARES = (25, 50, 75, 100)
 
-CHANGES: dict[str, dict[str, int]] = {"scales-3": {"scales": 3}, "radius-2": {"radius": 2}, "radius-8": {"radius": 8}}
+CHANGES: dict[str, dict[str, int]] = {"scales-3": {"scales": 3}, "radius-1": {"radius": 1}, "radius-4": {"radius": 4}}
 
 
 def beside(name: str, mine: float, others: dict[str, float], unit: str, note: str) -> Iterator[Row]:

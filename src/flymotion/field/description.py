@@ -42,8 +42,7 @@ class MotionField:
         ones in frames whose shorter side would have less than 45 pixels. Finer pixels are interpolated linearly.
         Responses are always those of the frame itself. What each setting takes and gives: ``docs/accuracy.md``.
     radius : int
-        Of the window of the velocity, in cells of 2 x 2 pixels of its scale: ``4 radius + 2`` pixels each way; 32 at
-        most.
+        Of the window of the velocity, in cells of 2 x 2 pixels of its scale: ``4 radius + 2`` pixels each way; 1 to 32.
     finest : int, optional
         Finest scale, instead of what ``speed`` says.
     rounds : int, optional
@@ -129,9 +128,9 @@ class MotionField:
         for name in ("radius", "finest", "rounds", "scales"):
             if not isinstance(value := getattr(self, name), (int, np.integer, type(None))):
                 raise TypeError(f"{name} is {value!r}; expected a whole number")
-        if not (0 <= self.radius <= 32 and (self.finest is None or self.finest >= 0)):
+        if not (1 <= self.radius <= 32 and (self.finest is None or self.finest >= 0)):
             raise ValueError(
-                f"radius is {self.radius} and finest {self.finest}; expected a radius of 0 to 32 and finest from 0 on"
+                f"radius is {self.radius} and finest {self.finest}; expected a radius of 1 to 32 and finest from 0 on"
             )
         if not (self.scales >= 1 and (self.rounds is None or self.rounds >= 1)):
             raise ValueError(f"scales is {self.scales} and rounds {self.rounds}; expected 1 or more")
