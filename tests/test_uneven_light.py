@@ -8,11 +8,11 @@ from scipy.ndimage import correlate1d, gaussian_filter
 
 from flymotion.field import MotionField
 from flymotion.field.pyramid_kernels import PAD
-from flymotion.field.uneven_light import is_uneven, local_mean
+from flymotion.field.uneven_light import _plane, is_uneven, local_mean
 
 SHAPE = (144, 192)
 X = np.arange(SHAPE[1]) - SHAPE[1] / 2
-STILL = (np.float32(0),) * 6
+STILL = np.zeros((2, 72, 96), np.float32)
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ def test_light_is_uneven_where_blocks_change_otherwise_than_the_frame(ground):
 def test_light_is_looked_at_where_the_frame_has_gone(ground):
     frame = ground(1.0)
     before, after = frame[10:, 7:], frame[:-10, :-7]  # by (7, 10)
-    plane = tuple(np.float32(n) for n in (7, 0, 0, 10, 0, 0))
+    gone = np.stack([np.full((67, 93), n, np.float32) for n in (7, 10)])
     light = np.where(np.arange(before.shape[1]) > 80, 1.05, 0.95)
     lit = (after * light).astype(np.float32)
-    assert not is_uneven(np.pad(before, PAD), np.pad(after, PAD), plane, slopes(before))
-    assert is_uneven(np.pad(before, PAD), np.pad(lit, PAD), plane, slopes(before))
+    assert not is_uneven(np.pad(before, PAD), np.pad(after, PAD), gone, slopes(before))
+    assert is_uneven(np.pad(before, PAD), np.pad(lit, PAD), gone, slopes(before))
 
 
 def test_the_local_mean_is_a_gaussian_of_one_pixel(ground):
@@ -85,3 +85,10 @@ def test_the_local_mean_is_a_gaussian_of_one_pixel(ground):
     np.testing.assert_allclose(mean, expected, rtol=1e-5)
     assert added == pytest.approx(0.1 * np.sqrt(np.mean(np.float64(frame) ** 2)), rel=1e-4)
     assert local_mean(np.pad(-frame, PAD))[0].max() == 0
+
+
+def test_the_plane_through_cells_is_that_of_least_squares():
+    values = np.random.default_rng(0).standard_normal((7, 11)).astype(np.float32)
+    y, x = 0.5 + 2 * np.indices(values.shape)
+    expected, *_ = np.linalg.lstsq(np.stack([np.ones(77), x.ravel(), y.ravel()], 1), values.ravel(), rcond=None)
+    np.testing.assert_allclose(_plane(values), expected, rtol=1e-4, atol=1e-6)

@@ -156,7 +156,7 @@ class Scale:
     def is_uneven(self) -> bool:
         """Return whether light changes unevenly, by what velocity is here."""
         before, after = self.frames
-        return is_uneven(before, after, _affine(self.estimates[:2]), sum(self.powers) / 2)
+        return is_uneven(before, after, self.estimates, sum(self.powers) / 2)
 
     def even(self, mean: np.ndarray, added: float) -> None:
         """Divide the next frame by its local mean."""
