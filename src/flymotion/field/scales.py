@@ -23,6 +23,7 @@ from flymotion.field.judging_kernels import judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
+from flymotion.field.uneven_light import is_uneven
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, regress_band
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ SAME = np.ones(4, np.float32)
 
 ENLARGED = np.array([2, 2, 4, 1], np.float32)
 """What velocity, squared error and confidence are multiplied by from one scale to the next."""
+
+Kept = tuple[np.ndarray, list[float], list[float]]
 
 
 class Scale:
@@ -148,6 +151,26 @@ class Scale:
         self.frames.reverse()
         self.powers.reverse()
         self.grains.reverse()
+
+    def copied(self) -> Kept:
+        """Return a copy of the next frame, and slopes and noise of both."""
+        return self.frames[1].copy(), [*self.powers], [*self.grains]
+
+    def put_back(self, kept: Kept) -> None:
+        """Let them be what they were."""
+        self.frames[1], self.powers, self.grains = kept
+
+    def is_uneven(self) -> bool:
+        """Return whether light changes unevenly, by what velocity is here."""
+        before, after = self.frames
+        return is_uneven(before, after, self.estimates, sum(self.powers) / 2)
+
+    def even(self, mean: np.ndarray, added: float) -> None:
+        """Divide the next frame by its local mean."""
+        frame = self.frames[1][PAD:-PAD, PAD:-PAD]
+        frame += added
+        frame *= (float(mean.mean()) + added) / (mean + added)
+        surround(self.frames[1])
 
     def descend(self, coarser: Scale | None, quality: bool) -> None:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""

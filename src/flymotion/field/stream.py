@@ -11,6 +11,7 @@ import numpy as np
 from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.scales import ENLARGED, Scale
+from flymotion.field.uneven_light import LIGHT, local_mean
 from flymotion.frames import in_order, not_masked
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ __all__ = ["FieldStream"]
 
 
 class FieldStream:
-    """The state of a field between frames: the last frame, at all scales, and buffers; nothing is allocated later.
+    """The state of a field between frames: the last frame, at all scales, and buffers.
+
+    Nothing is allocated later, but where light is uneven (:mod:`flymotion.field.uneven_light`).
 
     Parameters
     ----------
@@ -93,9 +96,8 @@ class FieldStream:
             self._scales[1].reduce(np.ascontiguousarray(frame))
         for finer, coarser in pairwise(self._scales[0 if self._keeps_all else 1 :]):
             coarser.halve(finer)
-        grain = math.inf
-        for scale in self._scales[self._finest :] if self._scales[-1].estimated else ():
-            grain = scale.look(grain) / 4  # the means of white noise have a quarter of its variance
+        if self._scales[-1].estimated:
+            self._look()
         ready, self._ready = self._ready, True
         if ready:
             self._compute(out)
@@ -125,12 +127,48 @@ class FieldStream:
         if not self._scales[-1].estimated:
             return
         quality = out.confidence is not None or out.error is not None
+        if self._estimate(quality, LIGHT):
+            self._write(out)
+            return
+        scales = self._scales[self._finest :]
+        kept = [scale.copied() for scale in scales]
+        self._even()
+        self._estimate(quality)
+        self._write(out)
+        for scale, own in zip(scales, kept, strict=True):
+            scale.put_back(own)
+
+    def _look(self) -> None:
+        grain = math.inf
+        for scale in self._scales[self._finest :]:
+            grain = scale.look(grain) / 4  # the means of white noise have a quarter of its variance
+
+    def _estimate(self, quality: bool, light: int = -1) -> bool:
+        """Estimate velocity from the coarsest scale on; return False, at scale ``light``, if light is uneven there."""
         coarser = None
         for k, scale in reversed([*enumerate(self._scales)][self._finest :]):
             scale.descend(coarser, quality)
             scale.estimate(self.field, self.field.rounds_at(k - self._finest), quality)
+            if k == light and scale.is_uneven():
+                return False
             coarser = scale
-        self._write(out)
+        return True
+
+    def _even(self) -> None:
+        """Divide both frames by their local mean, on all scales."""
+        for _ in range(2):
+            for scale in self._scales:
+                scale.turn()
+            mean, added = local_mean(self._scales[LIGHT].frames[1])
+            for k in range(LIGHT, self._finest - 1, -1):
+                self._scales[k].even(mean, added)
+                if k > self._finest:
+                    finer = np.zeros((1, *self._scales[k - 1].shape), np.float32)
+                    self._scales[k - 1].enlarge(mean[None], ENLARGED[3:], finer)
+                    mean = finer[0]
+            for finer_scale, coarser_scale in pairwise(self._scales[LIGHT:]):
+                coarser_scale.halve(finer_scale)
+            self._look()
 
     def _write(self, out: Field) -> None:
         """Write what the finest scale says at every pixel."""
