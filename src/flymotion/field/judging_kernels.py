@@ -24,7 +24,7 @@ REACH = 2
 N_KEPT = 4
 """Rows kept of every row of a frame: change as it is and once carried, and their squares."""
 
-SLOW = np.float32(0.2)
+SLOW = np.float32(0.1)
 """Velocity below which a pixel has no say of its own [pixels of the scale per frame]."""
 
 ALIKE = np.float32(4)
