@@ -49,7 +49,7 @@ FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
 
-LEAST = 0.001
+LEAST = 0.006
 """Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
 
 GAIN = 0.01
