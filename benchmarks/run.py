@@ -24,7 +24,8 @@ Row = dict[str, Any]
 
 
 def row(name: str, ours: float | None, peer: float | None, unit: str, note: str, *, higher: bool = False) -> Row:
-    ratio = None if ours is None or peer is None else (ours / peer if higher else peer / ours)
+    over, under = (ours, peer) if higher else (peer, ours)
+    ratio = over / under if over is not None and under else None
     return {"name": name, "ours": ours, "peer": peer, "unit": unit, "ratio": ratio, "note": note}
 
 

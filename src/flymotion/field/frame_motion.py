@@ -41,8 +41,9 @@ NEAR = 0.25
 ROUGH = 2.5
 """The same, relative to the standard deviation of velocities from one place to the next."""
 
-LEAST_ERROR = 0.1
-"""No velocity is taken to be surer than that, where a frame's mean precision is told [pixels per frame]."""
+LEAST_ERROR = 0.3
+"""No velocity is taken to be surer than that, where a frame's mean precision is told [pixels per frame]: what a codec
+has left as it was looks surest."""
 
 N_SINGLE, N_PAIRS = 16, 32
 """Hypotheses: that the frame moves as a single place does; that it makes the similarity of two places."""
@@ -62,13 +63,18 @@ WIDENINGS = (3.0, 1.0)
 N_TURNS = 4
 """Times that the last fit is repeated."""
 
-TOLERANCE = 2.0
+TOLERANCE = 4.0
 """Size of a residual, relative to the root mean square of those that agree, at which a velocity has a quarter of its
-weight; a fixed point for normal residuals, of which it keeps 0.64."""
+weight; a fixed point for normal residuals, of which it keeps 0.88. With 2 it keeps 0.61, and where small motions are
+held back in parts of the frame, by a codec or weak texture, the fit closes in on those parts."""
 
 ALIKE = 4.0
 """Neighbouring samples that have one error, as their windows overlap: what is known of perspective otherwise, that q is
 no larger than b relative to half the frame's diagonal, has as much more weight."""
+
+HELD = 0.1
+"""Residual that may be nothing where errors are told, so of a camera's frames [pixels per frame]: a codec that has few
+bits leaves half a frame as it was and moves the other half too far, and neither alone is the frame's motion."""
 
 ROUNDING = 1e-4
 """Residual that is nothing [pixels per frame]."""
@@ -174,6 +180,8 @@ class _Seen(NamedTuple):
     """How much of the frame there is: its mean square confidence."""
     near: float
     """Difference from a motion at which a velocity has a quarter of a vote for it [pixels per frame]."""
+    least: float
+    """Residual that is nothing, or may be [pixels per frame]."""
 
     def some(self) -> _Seen:
         """Return one of every few."""
@@ -188,10 +196,10 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
     votes = squares / (squares + TEXTURE**2)
     near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
     v, votes, weights = v.reshape(2, -1), votes.ravel(), squares.ravel()
-    texture = float(weights.mean())
+    texture, least = float(weights.mean()), ROUNDING
     if error is not None:
         sigma = error[at].astype(float).ravel()
-        known = np.isfinite(sigma)
+        known, least = np.isfinite(sigma), HELD
         variance = np.where(known, sigma, 0.0) ** 2
         texture, votes = float((weights * known).mean()), votes * known
         precision = votes @ (1 / (LEAST_ERROR**2 + variance)) / max(votes.sum(), 1e-300)
@@ -199,7 +207,7 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
     x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
     one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
     design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
-    return _Seen(x + 1j * y, design, v, votes, weights, texture, near)
+    return _Seen(x + 1j * y, design, v, votes, weights, texture, near, least)
 
 
 @lru_cache(maxsize=8)
@@ -261,7 +269,7 @@ def _fitted(seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     squares, scale = _squares(seen, model), seen.near**2
     for _ in range(N_TURNS):
         weights = seen.weights * _agreement(squares / scale)
-        variance = float((weights * squares).sum() / weights.sum()) + ROUNDING**2
+        variance = float((weights * squares).sum() / weights.sum()) + seen.least**2
         scale = TOLERANCE**2 * variance
         model = _solved(seen, weights, model, variance)
         squares = _squares(seen, model)

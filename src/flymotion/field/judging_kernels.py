@@ -4,7 +4,8 @@ A window that holds a moving thing and still ground has one velocity. So the fra
 was found, and about each pixel the variances of what is left, :math:`r_v`, and of the change as it is, :math:`r_0`, are
 taken over 5 x 5 pixels, too few to reach far across an edge. Where :math:`r_0 < r_v / 2`, and is no more than four
 times the noise or an eighth of :math:`r_v`, there is rest. Where the two are alike though the velocity is not small,
-nothing here tells, and confidence is less.
+nothing here tells, and confidence is less; so it is where the pixel itself, at a square's rim on a moving thing, is
+explained by rest.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ REACH = 2
 N_KEPT = 4
 """Rows kept of every row of a frame: change as it is and once carried, and their squares."""
 
-SLOW = np.float32(0.2)
+SLOW = np.float32(0.1)
 """Velocity below which a pixel has no say of its own [pixels of the scale per frame]."""
 
 ALIKE = np.float32(4)
@@ -35,6 +36,9 @@ EIGHTH = np.float32(1 / 8)
 
 TELLING = np.float32(1.5)
 """Confidence is whole where what velocity explains is one part in so many of the change."""
+
+REFUTED = np.float32(0.25)
+"""Share of the noise that a pixel itself may have more after motion than at rest; beyond, confidence is less."""
 
 
 def judging_room() -> np.ndarray:
@@ -78,7 +82,7 @@ def _sum_square(ring, n, sums, means):
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(means, noise, n, rows):
+def _judge_row(means, own, noise, n, rows):
     """Judge n pixels: their velocity, squared error and confidence."""
     zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
     each = np.float32(1 / (2 * REACH + 1) ** 2)
@@ -92,6 +96,9 @@ def _judge_row(means, noise, n, rows):
         rests = (at_rest < half * in_motion) & (at_rest < quiet) & (square > SLOW * SLOW)
         told = min(max(TELLING * (one - in_motion / (at_rest if at_rest > zero else one)), zero), one)
         unsure = square / (square + SLOW * SLOW) * (one - told)
+        here, there = own[i], own[STRIDE + i]
+        refuted = there * there / (here * here + REFUTED * noise)
+        unsure = max(unsure, square / (square + SLOW * SLOW) * (one - one / max(refuted, one)))
         gap = in_motion - at_rest
         rows[i], rows[STRIDE + i] = zero if rests else u, zero if rests else v
         rows[2 * STRIDE + i] = each * square * at_rest / (gap if rests else one) if rests else doubt
@@ -136,7 +143,7 @@ def judge_band(before, after, splines, first, last, estimates, noise, out, room)
                 line, to = estimates[p, middle, x0 : x0 + n], rows[p * STRIDE :]
                 for i in range(n):
                     to[i] = line[i]
-            _judge_row(means, noise, n, rows)
+            _judge_row(means, ring[(y - first) % w * size + REACH :], noise, n, rows)
             for p in range(len(out)):
                 line, to = rows[p * STRIDE :], out[p, middle, x0 : x0 + n]
                 for i in range(n):

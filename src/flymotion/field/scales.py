@@ -56,7 +56,7 @@ as well as it is here."""
 LOST = 8.0
 """Error beyond which it is not known [pixels of the scale]."""
 
-LEAST = 0.001
+LEAST = 0.006
 """Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
 
 GAIN = 0.01
