@@ -48,7 +48,7 @@ class MotionField:
     rounds : int, optional
         Times that velocity is estimated at the finest scale, instead of what ``speed`` says.
     scales : int
-        Most scales. Those whose shorter side has less than 12 pixels are left out.
+        Most scales. Those whose shorter side has less than 7 pixels are left out.
     ridge : float
         lambda, a pixel of the window, relative to the mean square slope of both frames at that scale. So a field does
         not depend on the unit of intensity. It pulls towards the coarser scale's velocity, at the coarsest towards 0.

@@ -189,7 +189,7 @@ class FieldStream:
             np.sqrt(out.error, out=out.error)
 
 
-LEAST_SIDE = 12
+LEAST_SIDE = 7
 """Pixels of the shorter side of the coarsest scale, at least."""
 
 DIMMEST, BRIGHTEST = 1e-9, 1e7
