@@ -15,7 +15,8 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
-from truth_pairs import DATA, seen
+from truth_pairs import seen
+from truth_rendered import worlds
 
 Row = dict[str, Any]
 Motion = tuple[float, float, float, float]
@@ -130,16 +131,6 @@ def shots(kind: str, size: float) -> list[Shot]:
         "zoom": [(0.0, 0.0, 0.0, size), (0.0, 0.0, 0.0, 1 / (1 + size) - 1)],
     }[kind]
     return [Shot(*photographed(name, motion), motion) for name in PHOTOGRAPHS for motion in motions]
-
-
-@cache
-def worlds() -> list[Any]:
-    """Return the panoramas of 512 rows; none without their file."""
-    from flymotion.world.scenes import panorama
-
-    file = DATA / "panoramas" / "luminance_f16.npz"
-    images = np.load(file) if file.exists() else {}
-    return [panorama(images[name].astype(float)) for name in images if name.endswith("512x1024")]
 
 
 @cache

@@ -366,8 +366,8 @@ def test_time_reversal_flips_the_sign(make_frames):
 def test_unit_of_intensity_does_not_matter(make_frames):
     frames = make_frames().astype(np.float32)
     grey, unit = MotionField().between(*frames), MotionField().between(*frames / 255)
-    np.testing.assert_allclose(unit.velocity, grey.velocity, rtol=0, atol=1e-4)
-    np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(unit.velocity, grey.velocity, rtol=0, atol=5e-5)
+    np.testing.assert_allclose(unit.confidence, grey.confidence, rtol=0, atol=1e-4)
 
 
 @pytest.mark.case("B40")

@@ -691,7 +691,7 @@ def test_a_covered_lens_tells_nothing(make_covered, encode, kind):
     for step in detect(COVERED[kind](make_covered(), encode)):
         steps += [] if step.field is None else [(step.field.confidence.copy(), step.motion, step.noise)]
     for confidence, motion, noise in steps:
-        assert np.median(confidence) < 0.01 and (confidence > 0.2).mean() < 0.02
+        assert np.median(confidence) < 0.005 and (confidence > 0.2).mean() < 0.02
         assert np.isnan(motion.x) and motion.support == 0
         assert noise > 0
 

@@ -10,7 +10,7 @@ __all__ = ["N_PLANES", "agree_band"]
 
 CALIBRATED = np.float32(0.65)
 """Squared error, relative to what windows and their spread say: so that 95 % of errors in photographs, panoramas and
-Dimetrodon are within twice the root of it. Of a stereo pair 60 to 80 % are."""
+Dimetrodon are within twice the root of it. Of stereo pairs 79 % are, of a codec's frames 64 %."""
 
 LEAST = np.float32(1e-5)
 """Least squared error [pixels of the scale, squared]."""

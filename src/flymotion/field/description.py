@@ -89,8 +89,10 @@ class MotionField:
     10 % too fast at a wavelength of 6 pixels and r of one.
 
     The ridge of a window is as many times ``ridge`` as it has pixels, plus what it leaves unexplained with hardly any,
-    but no more than noise would: 1.5 times that of each frame, which is the tenth part of what is finest in blocks of
-    16 x 16 pixels (second differences along both axes), and on no scale more than a quarter of the next finer one's.
+    but no more than noise would, times 0.5 where the coarser scale says that motion is fast, and up to 2.5 where it
+    says that it is slow. Noise would leave 1.5 times that of each frame, which is the tenth part of what is finest in
+    blocks of 16 x 16 pixels (second differences along both axes), and on no scale more than a quarter of the next finer
+    one's.
 
     Velocity and confidence are computed in single precision, of fourth powers of slopes: frames with pixels beyond
     1e7 are refused, and those without any beyond 1e-9 are black.

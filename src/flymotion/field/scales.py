@@ -64,11 +64,11 @@ GAIN = 0.01
 
 NOTHING = np.zeros((2, 0, 0), np.float32)
 
-SAME = np.ones(4, np.float32)
-"""What these are multiplied by from cells to pixels."""
-
 ENLARGED = np.array([2, 2, 4, 1], np.float32)
 """What velocity, squared error and confidence are multiplied by from one scale to the next."""
+
+SAME = np.ones(4, np.float32)
+"""What they are multiplied by from cells to pixels."""
 
 Kept = tuple[np.ndarray, list[float], list[float]]
 
@@ -83,9 +83,9 @@ class Scale:
     dtype : dtype
         Of the frames.
     radius : int
-        Of the windows; 0 and no room for velocity where ``estimated`` is false.
+        Of the windows [cells].
     estimated : bool
-        Whether velocity is estimated here.
+        Whether velocity is estimated here; otherwise there is no room for it.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool) -> None:
@@ -104,7 +104,6 @@ class Scale:
             self._judged = np.zeros((0, 0, 0), np.float32)
             self._known = np.zeros((2, *shape), np.float32)
             self._splines = np.zeros(padded, np.float32)
-            self._apart = max(radius, 1)
             self._plane_fit = _plane_fit(cells)
             self._judging = [judging_room() for _ in range(n_workers())]
             self._scratch = [VelocityScratch.of(radius) for _ in range(n_workers())]
@@ -258,7 +257,7 @@ class Scale:
 
     def _agree(self, votes: np.ndarray, reference: Any, into: np.ndarray) -> None:
         def band(first: int, last: int, worker: int) -> None:
-            agree_band(votes, first, last, self._apart, reference, self.estimates[:2], into, self._rows[worker])
+            agree_band(votes, first, last, self._radius, reference, self.estimates[:2], into, self._rows[worker])
 
         in_bands(band, votes.shape[1])
 
