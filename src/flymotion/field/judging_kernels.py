@@ -1,91 +1,115 @@
-r"""The compiled kernel that looks once more whether the velocity, or rest, explains what a pixel did.
+r"""The compiled kernels that look once more whether the velocity, or rest, explains what a cell of 2 x 2 pixels did.
 
 A window that holds a moving thing and still ground has one velocity. So the frame after is carried once more by what
-was found, and about each pixel the variances of what is left, :math:`r_v`, and of the change as it is, :math:`r_0`, are
-taken over 5 x 5 pixels, too few to reach far across an edge. Where :math:`r_0 < r_v / 2`, and is no more than four
-times the noise or an eighth of :math:`r_v`, there is rest. Where the two are alike though the velocity is not small,
-nothing here tells, and confidence is less; so it is where the pixel itself, at a square's rim on a moving thing, is
-explained by rest.
+was found, and about each cell the variances of what is left, :math:`r_v`, and of the change as it is, :math:`r_0`, are
+taken twice. Over 3 x 3 cells they say whether there is rest: where :math:`r_0 < r_v / 2`, and is no more than four
+times the noise or an eighth of :math:`r_v`. Over the cell itself, with hardly anything of its neighbours, they say how
+much confidence there may be: a moving thing's rim is in the windows of what rests beside it. Of the change, and of the
+noise :math:`\sigma^2`, velocity has to explain half,
+
+.. math:: c \le 2 \, (r_0 - r_v) / (r_0 + \sigma^2),
+
+unless it is so slow that it says what rest says. And confidence is less where velocity differs from a cell to the next
+one: what is between two motions, and has something of both, does neither.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from flymotion.field.carrying import STRIDE, carry_row, places_of_row
+from flymotion.field.carrying import STRIDE, places_of_row
+from flymotion.field.cubic import cubic
 from flymotion.field.memory import aligned
 from flymotion.field.pyramid_kernels import PAD
 from flymotion.similarity.compilation import PART, SUMS, compiled
 
-__all__ = ["judge_band", "judging_room"]
-
-REACH = 2
-"""Pixels that are looked at each way."""
+__all__ = ["differ_band", "judge_band", "judging_room"]
 
 N_KEPT = 4
-"""Rows kept of every row of a frame: change as it is and once carried, and their squares."""
+"""Kept of every row of cells: sums of the change as it is and once carried, and of their squares."""
+
+TILE = STRIDE // 2 - 2
+"""Cells of a row that are judged at a time: with one more at either end, their pixels are as many as a row holds."""
 
 SLOW = np.float32(0.1)
-"""Velocity below which a pixel has no say of its own [pixels of the scale per frame]."""
+"""Velocity up to which rest and motion are one [pixels of the scale per frame]: nothing is carried, or judged."""
 
 ALIKE = np.float32(4)
-"""Change, relative to that of noise, up to which a pixel may rest."""
+"""Change, relative to that of noise, up to which a cell may rest."""
 
 EIGHTH = np.float32(1 / 8)
 """Change, relative to what velocity leaves, up to which it may rest all the same."""
 
-TELLING = np.float32(1.5)
-"""Confidence is whole where what velocity explains is one part in so many of the change."""
+TELLING = np.float32(2)
+"""Confidence is whole where what velocity explains is one part in so many of the change and the noise."""
 
-REFUTED = np.float32(0.25)
-"""Share of the noise that a pixel itself may have more after motion than at rest; beyond, confidence is less."""
+OWN = np.float32(8)
+"""Weight of a cell along either axis, beside that of its neighbour, where its confidence is judged."""
+
+DIFFER = np.float32(4)
+"""Confidence is half where the squared differences to four neighbours, times so many, are half the squared velocity."""
 
 
 def judging_room() -> np.ndarray:
     """Make room for a worker."""
-    return aligned((5 + 3 + (2 * REACH + 1) * N_KEPT + 2 * N_KEPT + 1) * STRIDE)
+    return aligned((5 + 1 + N_KEPT + 3 * N_KEPT + 1 + 2 * N_KEPT + 8) * STRIDE)
 
 
 @compiled(**PART, **SUMS)
-def _keep_row(before, after, splines, estimates, y, left, n, room, kept):
-    """Write what is kept of a row's n columns from ``left`` on: 0 outside the frame."""
+def _keep_row(before, after, splines, estimates, known, row, left, n, room, kept):
+    """Write what is kept of n cells of a row from cell ``left`` on: 0 outside the frame, and of what leaves it."""
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    first, last = max(0, -left), min(n, width - left)
-    for p in range(N_KEPT):
-        kept[p * STRIDE : p * STRIDE + n] = np.float32(0)
-    if not (0 <= y < height and first < last):
+    zero, one = np.float32(0), np.float32(1)
+    kept[: N_KEPT * STRIDE] = zero
+    first, last = max(0, -left), min(n, estimates.shape[2] - left)
+    if not (0 <= row < estimates.shape[1] and first < last):
         return
-    x0, m = left + first, last - first
-    places, carried, known = room, room[5 * STRIDE :], kept[first:]
-    u, v = estimates[0, y, x0 : x0 + m], estimates[1, y, x0 : x0 + m]
-    places_of_row(u, v, y, x0, m, height, width, places, known)
-    carry_row(before, after, splines, y, x0, m, places, carried)
-    for i in range(m):
-        moved, still = carried[STRIDE + i], carried[2 * STRIDE + i]
-        moved = moved if known[i] > np.float32(0) else still
-        kept[first + i], kept[STRIDE + first + i] = still, moved
-        kept[2 * STRIDE + first + i], kept[3 * STRIDE + first + i] = still * still, moved * moved
-
-
-@compiled(**PART, **SUMS)
-def _sum_square(ring, n, sums, means):
-    """Write the means of the kept rows over the square about n pixels."""
-    size, each = N_KEPT * STRIDE, np.float32(1 / (2 * REACH + 1) ** 2)
+    x0 = 2 * (left + first)
+    m = min(2 * (last - first), width - x0)
+    places, inside, summed = room, room[5 * STRIDE :], room[6 * STRIDE :]
+    summed[: N_KEPT * STRIDE] = zero
+    vx, vy = estimates[0, row, left + first :], estimates[1, row, left + first :]
+    flat, stride = splines.reshape(-1), splines.shape[1]
+    for y in range(2 * row, min(2 * row + 2, height)):
+        places_of_row(known[0, y, x0 : x0 + m], known[1, y, x0 : x0 + m], y, x0, m, height, width, places, inside)
+        a, b, moved = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :], places[4 * STRIDE :]
+        for i in range(m):
+            if vx[i // 2] * vx[i // 2] + vy[i // 2] * vy[i // 2] > SLOW * SLOW:
+                at = (np.int64(places[2 * STRIDE + i]) + PAD - 1) * stride + np.int64(places[i]) + PAD - 1
+                moved[i] = cubic(flat, at, stride, places[STRIDE + i], places[3 * STRIDE + i])
+            else:
+                moved[i], inside[i] = b[i], one
+        for i in range(m):
+            still, left_over = inside[i] * (b[i] - a[i]), inside[i] * (moved[i] - a[i])
+            summed[i] += still
+            summed[STRIDE + i] += left_over
+            summed[2 * STRIDE + i] += still * still
+            summed[3 * STRIDE + i] += left_over * left_over
     for p in range(N_KEPT):
-        column, row, to = ring[p * STRIDE :], sums, means[p * STRIDE :]
-        for i in range(n + 2 * REACH):
-            row[i] = (
-                (column[i] + column[size + i]) + column[2 * size + i] + (column[3 * size + i] + column[4 * size + i])
-            )
-        for i in range(n):
-            to[i] = each * ((row[i] + row[i + 1]) + row[i + 2] + (row[i + 3] + row[i + 4]))
+        to, line = kept[p * STRIDE + first :], summed[p * STRIDE :]
+        for i in range(last - first):
+            to[i] = line[2 * i] + line[2 * i + 1]
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(means, own, noise, n, rows):
-    """Judge n pixels: their velocity, squared error and confidence."""
+def _weigh_square(ring, slot, own, n, sums, means):
+    """Write the means of the kept rows over the square of 3 x 3 cells about n cells, the middle ones ``own`` times."""
+    size, side = N_KEPT * STRIDE, np.float32(2) + own
+    each = np.float32(0.25) / (side * side)
+    above, here, below = ring[slot * size :], ring[(slot + 1) % 3 * size :], ring[(slot + 2) % 3 * size :]
+    for p in range(N_KEPT):
+        for i in range(n + 2):
+            sums[i] = above[p * STRIDE + i] + own * here[p * STRIDE + i] + below[p * STRIDE + i]
+        to = means[p * STRIDE :]
+        for i in range(n):
+            to[i] = each * (sums[i] + own * sums[i + 1] + sums[i + 2])
+
+
+@compiled(**PART, **SUMS)
+def _judge_row(means, nearer, noise, n, rows, judged):
+    """Judge n cells: their velocity, squared error and confidence."""
     zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
-    each = np.float32(1 / (2 * REACH + 1) ** 2)
+    each, slow = np.float32(1 / 36), SLOW * SLOW
     for i in range(n):
         s, m = means[i], means[STRIDE + i]
         at_rest = max(means[2 * STRIDE + i] - s * s, zero) + half * noise
@@ -93,21 +117,23 @@ def _judge_row(means, own, noise, n, rows):
         u, v, doubt, sure = rows[i], rows[STRIDE + i], rows[2 * STRIDE + i], rows[3 * STRIDE + i]
         square = u * u + v * v
         quiet = max(ALIKE * noise, EIGHTH * in_motion)
-        rests = (at_rest < half * in_motion) & (at_rest < quiet) & (square > SLOW * SLOW)
-        told = min(max(TELLING * (one - in_motion / (at_rest if at_rest > zero else one)), zero), one)
-        unsure = square / (square + SLOW * SLOW) * (one - told)
-        here, there = own[i], own[STRIDE + i]
-        refuted = there * there / (here * here + REFUTED * noise)
-        unsure = max(unsure, square / (square + SLOW * SLOW) * (one - one / max(refuted, one)))
+        rests = (at_rest < half * in_motion) & (at_rest < quiet) & (square > slow)
+        s, m = nearer[i], nearer[STRIDE + i]
+        change = max(nearer[2 * STRIDE + i] - s * s, zero)
+        explained = change - max(nearer[3 * STRIDE + i] - m * m, zero)
+        total = change + noise
+        told = min(max(TELLING * explained / (total if total > zero else one), zero), one)
+        over = max(square - slow, zero)
+        unsure = over / (over + half * slow) * (one - told)
         gap = in_motion - at_rest
-        rows[i], rows[STRIDE + i] = zero if rests else u, zero if rests else v
-        rows[2 * STRIDE + i] = each * square * at_rest / (gap if rests else one) if rests else doubt
-        rows[3 * STRIDE + i] = gap / in_motion if rests else sure * (one - unsure)
+        judged[i], judged[STRIDE + i] = zero if rests else u, zero if rests else v
+        judged[2 * STRIDE + i] = each * square * at_rest / (gap if rests else one) if rests else doubt
+        judged[3 * STRIDE + i] = gap / in_motion if rests else sure * (one - unsure)
 
 
 @compiled(**SUMS)
-def judge_band(before, after, splines, first, last, estimates, noise, out, room):
-    """Write rows first to last of velocity, squared error and confidence, judged pixel by pixel.
+def judge_band(before, after, splines, first, last, estimates, known, noise, out, room):
+    """Write rows first to last of velocity, squared error and confidence, judged cell by cell.
 
     Parameters
     ----------
@@ -116,35 +142,74 @@ def judge_band(before, after, splines, first, last, estimates, noise, out, room)
     splines : ndarray, shape (height + 2 PAD, width + 2 PAD)
         Coefficients of the frame after.
     first, last : int
-        Rows.
-    estimates : ndarray, shape (2 or 4, height, width)
-        Velocity, and squared error and confidence, so far.
+        Rows of cells.
+    estimates : ndarray, shape (2 or 4, n_rows, n_columns)
+        Velocity, and squared error and confidence, so far, at every cell.
+    known : ndarray, shape (2, height, width)
+        The velocity at every pixel.
     noise : float32
         Variance of the change that is noise.
-    out : ndarray, shape (2 or 4, height, width)
+    out : ndarray, shape (2 or 4, n_rows, n_columns)
         Where to.
     room : ndarray
         The worker's.
     """
-    width = before.shape[1] - 2 * PAD
-    w, tile, size = 2 * REACH + 1, STRIDE - 2 * REACH, N_KEPT * STRIDE
-    ring, means = room[8 * STRIDE :], room[8 * STRIDE + w * size :]
-    rows, sums = means[size:], means[2 * size :]
-    for x0 in range(0, width, tile):
-        n = min(tile, width - x0)
-        for y in range(first - REACH, last + REACH):
-            middle, slot = y - REACH, (y - first + REACH) % w
-            kept = ring[slot * size : (slot + 1) * size]
-            _keep_row(before, after, splines, estimates, y, x0 - REACH, n + 2 * REACH, room, kept)
+    size = N_KEPT * STRIDE
+    ring, sums = room[(6 + N_KEPT) * STRIDE :], room[(6 + 4 * N_KEPT) * STRIDE :]
+    means, nearer, rows = sums[STRIDE:], sums[STRIDE + size :], sums[STRIDE + 2 * size :]
+    judged = rows[4 * STRIDE :]
+    for x0 in range(0, estimates.shape[2], TILE):
+        n = min(TILE, estimates.shape[2] - x0)
+        for row in range(first - 1, last + 1):
+            middle, slot = row - 1, (row - first + 1) % 3
+            _keep_row(before, after, splines, estimates, known, row, x0 - 1, n + 2, room, ring[slot * size :])
             if middle < first:
                 continue
-            _sum_square(ring, n, sums, means)
+            _weigh_square(ring, (slot + 1) % 3, np.float32(1), n, sums, means)
+            if len(out) > 2:
+                _weigh_square(ring, (slot + 1) % 3, OWN, n, sums, nearer)
             for p in range(len(out)):
                 line, to = estimates[p, middle, x0 : x0 + n], rows[p * STRIDE :]
                 for i in range(n):
                     to[i] = line[i]
-            _judge_row(means, ring[(y - first) % w * size + REACH :], noise, n, rows)
+            _judge_row(means, nearer, noise, n, rows, judged)
             for p in range(len(out)):
-                line, to = rows[p * STRIDE :], out[p, middle, x0 : x0 + n]
+                line, to = judged[p * STRIDE :], out[p, middle, x0 : x0 + n]
                 for i in range(n):
                     to[i] = line[i]
+
+
+@compiled(**SUMS)
+def differ_band(velocity, confidence, first, last, room):
+    """Lessen rows first to last of confidence where the velocity of a cell and of the four beside it differ.
+
+    Parameters
+    ----------
+    velocity : ndarray, shape (2, n_rows, n_columns)
+        At every cell.
+    confidence : ndarray, shape (n_rows, n_columns)
+        What is changed.
+    first, last : int
+        Rows.
+    room : ndarray, shape (n_columns,) or more
+        The worker's.
+    """
+    height, width = confidence.shape
+    half, slow = np.float32(0.5), SLOW * SLOW
+    for y in range(first, last):
+        room[:width] = np.float32(0)
+        for p in range(2):
+            here, above, below = velocity[p, y], velocity[p, max(y - 1, 0)], velocity[p, min(y + 1, height - 1)]
+            for x in range(width):
+                up, down = here[x] - above[x], here[x] - below[x]
+                room[x] += up * up + down * down
+            for x in range(width - 1):
+                right = here[x] - here[x + 1]
+                room[x] += right * right
+            for x in range(1, width):
+                left = here[x] - here[x - 1]
+                room[x] += left * left
+        u, v, sure = velocity[0, y], velocity[1, y], confidence[y]
+        for x in range(width):
+            square = half * (u[x] * u[x] + v[x] * v[x]) + slow
+            sure[x] *= square / (square + DIFFER * room[x])

@@ -19,7 +19,7 @@ from flymotion.field.agreeing_kernels import N_PLANES, agree_band
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
-from flymotion.field.judging_kernels import judge_band, judging_room
+from flymotion.field.judging_kernels import differ_band, judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
@@ -101,6 +101,7 @@ class Scale:
         if estimated:
             self.estimates = np.zeros((4, *cells), np.float32)
             self._votes = np.zeros((N_PLANES, *cells), np.float32)
+            self._cells = np.zeros((4, *cells), np.float32)
             self._judged = np.zeros((0, 0, 0), np.float32)
             self._known = np.zeros((2, *shape), np.float32)
             self._splines = np.zeros(padded, np.float32)
@@ -228,19 +229,26 @@ class Scale:
         return some.reshape(2, -1) @ self._plane_fit
 
     def judge(self, field: MotionField, n: int) -> np.ndarray:
-        """Return velocity at every pixel, and for n = 4 squared error and confidence, once all have been judged."""
+        """Return velocity at every pixel, for n = 4 squared error and confidence, too, once all cells are judged."""
         before, after = self.frames
         floor = LEAST * sum(self.powers) / 2
         noise = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor)
-        if len(self._judged) < 2 * n:
-            self._judged = np.zeros((2 * n, *self.shape), np.float32)
-        known, out = self._judged[:n], self._judged[n : 2 * n]
-        self.enlarge(self.estimates[:n], SAME[:n], known)
+        if len(self._judged) < n:
+            self._judged = np.zeros((n, *self.shape), np.float32)
+        estimates, known, cells, out = self.estimates[:n], self._known, self._cells[:n], self._judged[:n]
+        self.enlarge(estimates[:2], SAME[:2], known)
 
-        def band(first: int, last: int, worker: int) -> None:
-            judge_band(before, after, self._splines, first, last, known, noise, out, self._judging[worker])
+        def judge(first: int, last: int, worker: int) -> None:
+            room = self._judging[worker]
+            judge_band(before, after, self._splines, first, last, estimates, known, noise, cells, room)
 
-        in_bands(band, self.shape[0])
+        def differ(first: int, last: int, worker: int) -> None:
+            differ_band(cells[:2], cells[3], first, last, self._row(worker))
+
+        in_bands(judge, cells.shape[1])
+        if n == 4:
+            in_bands(differ, cells.shape[1])
+        self.enlarge(cells, SAME[:n], out)
         if n == 4:
             out[2][out[2] > LOST**2] = np.nan
         return out
