@@ -131,7 +131,7 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
         0 to 1: :attr:`flymotion.field.Field.confidence`.
     error : ndarray, shape (height, width), optional
         Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit places weigh
-        as the square of their confidence, and those of more than common error as its inverse square, too.
+        as their confidence, and those of more than common error as its inverse square, too.
 
     Returns
     -------
@@ -195,13 +195,14 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
     v, squares = velocity[:, *at].astype(float), confidence[at].astype(float) ** 2
     votes = squares / (squares + TEXTURE**2)
     near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
-    v, votes, weights = v.reshape(2, -1), votes.ravel(), squares.ravel()
-    texture, least = float(weights.mean()), ROUNDING
+    v, votes, squares = v.reshape(2, -1), votes.ravel(), squares.ravel()
+    # not the squares: of small motion there is less confidence than of rest, and the fit would go for rest
+    weights, texture, least = np.sqrt(squares), float(squares.mean()), ROUNDING
     if error is not None:
         sigma = error[at].astype(float).ravel()
         known, least = np.isfinite(sigma), HELD
         variance = np.where(known, sigma, 0.0) ** 2
-        texture, votes = float((weights * known).mean()), votes * known
+        texture, votes = float((squares * known).mean()), votes * known
         precision = votes @ (1 / (LEAST_ERROR**2 + variance)) / max(votes.sum(), 1e-300)
         weights = weights * known / (1 + precision * variance)
     x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)

@@ -31,8 +31,9 @@ N_KEPT = 4
 TILE = STRIDE // 2 - 2
 """Cells of a row that are judged at a time: with one more at either end, their pixels are as many as a row holds."""
 
-SLOW = np.float32(0.1)
-"""Velocity up to which rest and motion are one [pixels of the scale per frame]: nothing is carried, or judged."""
+STILL, SLOW = np.float32(0.05), np.float32(0.1)
+"""Velocity up to which rest and motion are one, so that nothing is carried, or judged; and up to which a cell is not
+asked whether it rests [pixels of the scale per frame]."""
 
 ALIKE = np.float32(4)
 """Change, relative to that of noise, up to which a cell may rest."""
@@ -46,8 +47,9 @@ TELLING = np.float32(2)
 OWN = np.float32(8)
 """Weight of a cell along either axis, beside that of its neighbour, where its confidence is judged."""
 
-DIFFER = np.float32(4)
-"""Confidence is half where the squared differences to four neighbours, times so many, are half the squared velocity."""
+DIFFER, NEXT = np.float32(4), np.float32(0.25)
+"""Confidence is half where the squared differences to four neighbours, times so many, are half the squared velocity and
+the square of so much [pixels of the scale per frame]: slow velocities differ by their noise."""
 
 
 def judging_room() -> np.ndarray:
@@ -74,7 +76,7 @@ def _keep_row(before, after, splines, estimates, known, row, left, n, room, kept
         places_of_row(known[0, y, x0 : x0 + m], known[1, y, x0 : x0 + m], y, x0, m, height, width, places, inside)
         a, b, moved = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :], places[4 * STRIDE :]
         for i in range(m):
-            if vx[i // 2] * vx[i // 2] + vy[i // 2] * vy[i // 2] > SLOW * SLOW:
+            if vx[i // 2] * vx[i // 2] + vy[i // 2] * vy[i // 2] > STILL * STILL:
                 at = (np.int64(places[2 * STRIDE + i]) + PAD - 1) * stride + np.int64(places[i]) + PAD - 1
                 moved[i] = cubic(flat, at, stride, places[STRIDE + i], places[3 * STRIDE + i])
             else:
@@ -123,7 +125,7 @@ def _judge_row(means, nearer, noise, n, rows, judged):
         explained = change - max(nearer[3 * STRIDE + i] - m * m, zero)
         total = change + noise
         told = min(max(TELLING * explained / (total if total > zero else one), zero), one)
-        over = max(square - slow, zero)
+        over = max(square - STILL * STILL, zero)
         unsure = over / (over + half * slow) * (one - told)
         gap = in_motion - at_rest
         judged[i], judged[STRIDE + i] = zero if rests else u, zero if rests else v
@@ -195,7 +197,7 @@ def differ_band(velocity, confidence, first, last, room):
         The worker's.
     """
     height, width = confidence.shape
-    half, slow = np.float32(0.5), SLOW * SLOW
+    half, least = np.float32(0.5), NEXT * NEXT
     for y in range(first, last):
         room[:width] = np.float32(0)
         for p in range(2):
@@ -211,5 +213,5 @@ def differ_band(velocity, confidence, first, last, room):
                 room[x] += left * left
         u, v, sure = velocity[0, y], velocity[1, y], confidence[y]
         for x in range(width):
-            square = half * (u[x] * u[x] + v[x] * v[x]) + slow
+            square = half * (u[x] * u[x] + v[x] * v[x]) + least
             sure[x] *= square / (square + DIFFER * room[x])
