@@ -34,6 +34,9 @@ STANDS = 0.05
 FALSE_SPEED = 0.3
 """What no still pixel may have at a confidence above 0.5 [px]."""
 
+REGION = 64
+"""Pixels of a region, at least, side by side, of which each is false: a quarter of a cell."""
+
 TEN = 10
 """Pairs that motion is added up over: a codec that skips blocks makes up for it before long."""
 
@@ -50,6 +53,10 @@ class Still(NamedTuple):
     """Ours and its confidence, of resting cells beside what moves; and 1 where rest is better by four times."""
     quiet: np.ndarray
     """As the first, far from what moves; the last row is our error."""
+    regions: np.ndarray
+    """Pixels of each region that is false, and whose it is: 0 ours, 1 of DIS."""
+    pairs: np.ndarray
+    """A 1 a pair, shape (1, n)."""
 
 
 class Clip(NamedTuple):
@@ -169,16 +176,28 @@ def _still_pixels(before: np.ndarray, after: np.ndarray, field: Any, dense: np.n
     here = np.stack([speed, field.confidence, other])
     better = _rest_is_better(before, after, field.velocity, tested)
     beside = _pixels(tested.rests & tested.beside, speed.shape)
+    witness = _pixels(tested.witness & tested.beside, speed.shape)
+    bold = [witness & (speed > FALSE_SPEED) & (field.confidence > 0.5), witness & (other > FALSE_SPEED)]
     sparse = _pixels(~tested.beside, speed.shape)
     sparse &= (np.arange(speed.shape[0])[:, None] % EVERY == 0) & (np.arange(speed.shape[1]) % EVERY == 0)
     return Still(
-        here[:, _pixels(tested.witness & tested.beside, speed.shape)],
+        here[:, witness],
         np.stack([speed, field.confidence, better])[:, beside],
         np.stack([*here, field.error])[:, sparse],
+        np.concatenate([np.stack([areas, np.full_like(areas, k)]) for k, areas in enumerate(map(_regions, bold))], 1),
+        np.ones((1, 1)),
     )
 
 
-_NOTHING = Still(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((4, 0)))
+def _regions(false: np.ndarray) -> np.ndarray:
+    """Return how many pixels each region has that is false."""
+    import cv2
+
+    areas = cv2.connectedComponentsWithStats(false.astype(np.uint8), connectivity=4)[2][1:, cv2.CC_STAT_AREA]
+    return areas[areas >= REGION].astype(float)
+
+
+_NOTHING = Still(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((4, 0)), np.zeros((2, 0)), np.zeros((1, 0)))
 
 
 def _pixels(of_cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -233,6 +252,10 @@ def standing_rows(name: str, clip: Clip) -> Iterator[Row]:
     for label, share in (("median", 50), ("95", 95), ("max", 100)):
         a, b = (float(np.nanpercentile(speed, share)) if np.isfinite(speed).any() else None for speed in speeds)
         yield row(f"{name}.stands.{label}", a, b, "px", "speed of the frame; DIS fast, a similarity by RANSAC")
+    off = [np.hypot(*(m - clip.reference)[clip.sure, :2].T) for m in (clip.ours, clip.fitted)]
+    yield row(f"{name}.stands.off", *map(_largest, off), "px", "from corners, of sure pairs, largest; DIS fast, fitted")
+    corners = np.hypot(*clip.reference[clip.sure, :2].T)
+    yield row(f"{name}.stands.corners", _largest(corners), None, "px", "speed of the frame, of corners, largest")
     turn = np.abs(clip.ours[:, 2])
     yield row(f"{name}.stands.rotation", _largest(turn), _largest(np.abs(clip.fitted[:, 2])), "deg", "largest")
 
@@ -291,6 +314,11 @@ def still_rows(name: str, still: Still) -> Iterator[Row]:
             f"{name}.beside.share", float(bold.mean()), float(np.mean(other > FALSE_SPEED)), "share", f"{note}; DIS"
         )
         yield row(f"{name}.beside.largest", _largest(speed[sure > 0.5]), _largest(other), "px", "of them; DIS")
+        areas = [still.regions[0, still.regions[1] == k] for k in (0, 1)]
+        note = f"false pixels of these, side by side, {REGION} or more; DIS"
+        each = [float(a.size / still.pairs.size) for a in areas]
+        yield row(f"{name}.beside.regions", *each, "1/pair", f"regions a pair: {note}")
+        yield row(f"{name}.beside.region", *(_largest(a) or 0.0 for a in areas), "px^2", f"the largest region: {note}")
     speed, sure, better = still.refuted
     if speed.size:
         wrong = (speed > FALSE_SPEED) & (sure > 0.5) & (better > 0)

@@ -69,23 +69,27 @@ def turning(found: Figures) -> str:
 
 
 def standing(found: Figures) -> str:
-    title = "| clip | shows | sure | median: ours | DIS fitted | 95 %: ours | DIS fitted | largest: ours | DIS fitted |"
+    title = "| clip | shows | sure | median: ours | DIS fitted | 95 %: ours | DIS fitted | largest: ours | DIS fitted "
+    title += "| of corners | off them: ours | DIS fitted |"
     lines = []
     for clip, shows, values in clips(found, "stands.max"):
         pairs = [best(*values[f"stands.{label}"]) for label in ("median", "95", "max")]
         worst = values["stands.max"][0]
         cells = [clip, shows, percent(values["sure"][0]), *(cell for pair in pairs for cell in pair)]
+        cells += [text(values["stands.corners"][0]), *best(*values["stands.off"])]
         lines.append((worst is not None and worst < MOST_STANDING, -(worst or 0), cells))
     return table(title, lines)
 
 
 def still(found: Figures) -> str:
-    title = "| clip | textured: false, ours | DIS | largest: ours | DIS | all: refuted, ours | largest |"
+    title = "| clip | textured: false, ours | DIS | largest: ours | DIS | all: refuted, ours | largest "
+    title += "| regions: ours | DIS | largest region: ours | DIS |"
     lines = []
     for clip, _, values in clips(found, "beside.share"):
         (ours, peer), largest = values["beside.share"], values["beside.largest"]
         ghosts, worst = (values.get(f"ghosts.{key}", (None,))[0] for key in ("share", "largest"))
         cells = [clip, percent(ours, 2), percent(peer, 2), *map(text, largest), percent(ghosts, 2), text(worst)]
+        cells += [*best(*values["beside.regions"]), *map(text, values["beside.region"])]
         lines.append(((largest[0] or 0) <= MOST_STILL and not ghosts, -(ours or 0), cells))
     return table(title, lines)
 

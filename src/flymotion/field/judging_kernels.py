@@ -3,9 +3,9 @@ r"""The compiled kernels that look once more whether the velocity, or rest, expl
 A window that holds a moving thing and still ground has one velocity. So the frame after is carried once more by what
 was found, and about each cell the variances of what is left, :math:`r_v`, and of the change as it is, :math:`r_0`, are
 taken twice. Over 3 x 3 cells they say whether there is rest: where :math:`r_0 < r_v / 2`, and is no more than four
-times the noise or an eighth of :math:`r_v`. Over the cell itself, with hardly anything of its neighbours, they say how
-much confidence there may be: a moving thing's rim is in the windows of what rests beside it. Of the change, and of the
-noise :math:`\sigma^2`, velocity has to explain half,
+times the noise or an eighth of :math:`r_v`. Over hardly more than the cell itself they say how much confidence there
+may be: a moving thing's rim is in the windows of what rests beside it. Of the change and the noise :math:`\sigma^2`
+velocity has to explain half,
 
 .. math:: c \le 2 \, (r_0 - r_v) / (r_0 + \sigma^2),
 
@@ -44,8 +44,8 @@ EIGHTH = np.float32(1 / 8)
 TELLING = np.float32(2)
 """Confidence is whole where what velocity explains is one part in so many of the change and the noise."""
 
-OWN = np.float32(8)
-"""Weight of a cell along either axis, beside that of its neighbour, where its confidence is judged."""
+OWN = np.float32(0.7)
+"""Weight of a cell itself, beside that of the 3 x 3 cells with it, where its confidence is judged."""
 
 DIFFER, NEXT = np.float32(4), np.float32(0.25)
 """Confidence is half where the squared differences to four neighbours, times so many, are half the squared velocity and
@@ -54,7 +54,7 @@ the square of so much [pixels of the scale per frame]: slow velocities differ by
 
 def judging_room() -> np.ndarray:
     """Make room for a worker."""
-    return aligned((5 + 1 + N_KEPT + 3 * N_KEPT + 1 + 2 * N_KEPT + 8) * STRIDE)
+    return aligned((5 + 1 + N_KEPT + 3 * N_KEPT + 1 + N_KEPT + 8) * STRIDE)
 
 
 @compiled(**PART, **SUMS)
@@ -70,13 +70,13 @@ def _keep_row(before, after, splines, estimates, known, row, left, n, room, kept
     m = min(2 * (last - first), width - x0)
     places, inside, summed = room, room[5 * STRIDE :], room[6 * STRIDE :]
     summed[: N_KEPT * STRIDE] = zero
-    vx, vy = estimates[0, row, left + first :], estimates[1, row, left + first :]
     flat, stride = splines.reshape(-1), splines.shape[1]
     for y in range(2 * row, min(2 * row + 2, height)):
-        places_of_row(known[0, y, x0 : x0 + m], known[1, y, x0 : x0 + m], y, x0, m, height, width, places, inside)
+        u, v = known[0, y, x0 : x0 + m], known[1, y, x0 : x0 + m]
+        places_of_row(u, v, y, x0, m, height, width, places, inside)
         a, b, moved = before[y + PAD, x0 + PAD :], after[y + PAD, x0 + PAD :], places[4 * STRIDE :]
         for i in range(m):
-            if vx[i // 2] * vx[i // 2] + vy[i // 2] * vy[i // 2] > STILL * STILL:
+            if u[i] * u[i] + v[i] * v[i] > STILL * STILL:
                 at = (np.int64(places[2 * STRIDE + i]) + PAD - 1) * stride + np.int64(places[i]) + PAD - 1
                 moved[i] = cubic(flat, at, stride, places[STRIDE + i], places[3 * STRIDE + i])
             else:
@@ -94,24 +94,22 @@ def _keep_row(before, after, splines, estimates, known, row, left, n, room, kept
 
 
 @compiled(**PART, **SUMS)
-def _weigh_square(ring, slot, own, n, sums, means):
-    """Write the means of the kept rows over the square of 3 x 3 cells about n cells, the middle ones ``own`` times."""
-    size, side = N_KEPT * STRIDE, np.float32(2) + own
-    each = np.float32(0.25) / (side * side)
-    above, here, below = ring[slot * size :], ring[(slot + 1) % 3 * size :], ring[(slot + 2) % 3 * size :]
+def _sum_square(ring, n, sums, means):
+    """Write the means of the kept rows over the square of 3 x 3 cells about n cells."""
+    size, each = N_KEPT * STRIDE, np.float32(1 / 36)
     for p in range(N_KEPT):
+        column, to = ring[p * STRIDE :], means[p * STRIDE :]
         for i in range(n + 2):
-            sums[i] = above[p * STRIDE + i] + own * here[p * STRIDE + i] + below[p * STRIDE + i]
-        to = means[p * STRIDE :]
+            sums[i] = column[i] + column[size + i] + column[2 * size + i]
         for i in range(n):
-            to[i] = each * (sums[i] + own * sums[i + 1] + sums[i + 2])
+            to[i] = each * (sums[i] + sums[i + 1] + sums[i + 2])
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(means, nearer, noise, n, rows, judged):
+def _judge_row(means, own, noise, n, rows, judged):
     """Judge n cells: their velocity, squared error and confidence."""
     zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
-    each, slow = np.float32(1 / 36), SLOW * SLOW
+    each, slow, near, far = np.float32(1 / 36), SLOW * SLOW, np.float32(0.25) * OWN, np.float32(1) - OWN
     for i in range(n):
         s, m = means[i], means[STRIDE + i]
         at_rest = max(means[2 * STRIDE + i] - s * s, zero) + half * noise
@@ -120,9 +118,9 @@ def _judge_row(means, nearer, noise, n, rows, judged):
         square = u * u + v * v
         quiet = max(ALIKE * noise, EIGHTH * in_motion)
         rests = (at_rest < half * in_motion) & (at_rest < quiet) & (square > slow)
-        s, m = nearer[i], nearer[STRIDE + i]
-        change = max(nearer[2 * STRIDE + i] - s * s, zero)
-        explained = change - max(nearer[3 * STRIDE + i] - m * m, zero)
+        s, m = far * s + near * own[i], far * m + near * own[STRIDE + i]
+        change = max(far * means[2 * STRIDE + i] + near * own[2 * STRIDE + i] - s * s, zero)
+        explained = change - max(far * means[3 * STRIDE + i] + near * own[3 * STRIDE + i] - m * m, zero)
         total = change + noise
         told = min(max(TELLING * explained / (total if total > zero else one), zero), one)
         over = max(square - STILL * STILL, zero)
@@ -158,7 +156,7 @@ def judge_band(before, after, splines, first, last, estimates, known, noise, out
     """
     size = N_KEPT * STRIDE
     ring, sums = room[(6 + N_KEPT) * STRIDE :], room[(6 + 4 * N_KEPT) * STRIDE :]
-    means, nearer, rows = sums[STRIDE:], sums[STRIDE + size :], sums[STRIDE + 2 * size :]
+    means, rows = sums[STRIDE:], sums[STRIDE + size :]
     judged = rows[4 * STRIDE :]
     for x0 in range(0, estimates.shape[2], TILE):
         n = min(TILE, estimates.shape[2] - x0)
@@ -167,14 +165,12 @@ def judge_band(before, after, splines, first, last, estimates, known, noise, out
             _keep_row(before, after, splines, estimates, known, row, x0 - 1, n + 2, room, ring[slot * size :])
             if middle < first:
                 continue
-            _weigh_square(ring, (slot + 1) % 3, np.float32(1), n, sums, means)
-            if len(out) > 2:
-                _weigh_square(ring, (slot + 1) % 3, OWN, n, sums, nearer)
+            _sum_square(ring, n, sums, means)
             for p in range(len(out)):
                 line, to = estimates[p, middle, x0 : x0 + n], rows[p * STRIDE :]
                 for i in range(n):
                     to[i] = line[i]
-            _judge_row(means, nearer, noise, n, rows, judged)
+            _judge_row(means, ring[(slot + 2) % 3 * size + 1 :], noise, n, rows, judged)
             for p in range(len(out)):
                 line, to = judged[p * STRIDE :], out[p, middle, x0 : x0 + n]
                 for i in range(n):
