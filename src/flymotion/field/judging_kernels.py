@@ -7,10 +7,11 @@ times the noise or an eighth of :math:`r_v`. Over hardly more than the cell itse
 may be: a moving thing's rim is in the windows of what rests beside it. Of the change and the noise :math:`\sigma^2`
 velocity has to explain half,
 
-.. math:: c \le 2 \, (r_0 - r_v) / (r_0 + \sigma^2),
+.. math:: c \le 2 \, (r_0 - r_v) / (r_0 + \sigma^2), \qquad c \le 2 \, d^2 / (d^2 + \sigma^2),
 
-unless it is so slow that it says what rest says. And confidence is less where velocity differs from a cell to the next
-one: what is between two motions, and has something of both, does neither.
+with :math:`d^2` the mean square change of the cell alone (what has not changed is not known to move), unless velocity
+is so slow that it says what rest says. And confidence is less where velocity differs from a cell to the next one: what
+is between two motions, and has something of both, does neither.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ EIGHTH = np.float32(1 / 8)
 """Change, relative to what velocity leaves, up to which it may rest all the same."""
 
 TELLING = np.float32(2)
-"""Confidence is whole where what velocity explains is one part in so many of the change and the noise."""
+"""Confidence is whole where the change, and what velocity explains of it, are one part in so many of it and noise."""
 
 OWN = np.float32(0.7)
 """Weight of a cell itself, beside that of the 3 x 3 cells with it, where its confidence is judged."""
@@ -94,13 +95,13 @@ def _keep_row(before, after, splines, estimates, known, row, left, n, room, kept
 
 
 @compiled(**PART, **SUMS)
-def _sum_square(ring, n, sums, means):
-    """Write the means of the kept rows over the square of 3 x 3 cells about n cells."""
-    size, each = N_KEPT * STRIDE, np.float32(1 / 36)
+def _sum_square(above, here, below, n, sums, means):
+    """Write the means of three kept rows over the square of 3 x 3 cells about n cells."""
+    each = np.float32(1 / 36)
     for p in range(N_KEPT):
-        column, to = ring[p * STRIDE :], means[p * STRIDE :]
+        a, b, c, to = above[p * STRIDE :], here[p * STRIDE :], below[p * STRIDE :], means[p * STRIDE :]
         for i in range(n + 2):
-            sums[i] = column[i] + column[size + i] + column[2 * size + i]
+            sums[i] = a[i] + b[i] + c[i]
         for i in range(n):
             to[i] = each * (sums[i] + sums[i + 1] + sums[i + 2])
 
@@ -109,7 +110,8 @@ def _sum_square(ring, n, sums, means):
 def _judge_row(means, own, noise, n, rows, judged):
     """Judge n cells: their velocity, squared error and confidence."""
     zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
-    each, slow, near, far = np.float32(1 / 36), SLOW * SLOW, np.float32(0.25) * OWN, np.float32(1) - OWN
+    each, slow, quarter = np.float32(1 / 36), SLOW * SLOW, np.float32(0.25)
+    near, far = quarter * OWN, one - OWN
     for i in range(n):
         s, m = means[i], means[STRIDE + i]
         at_rest = max(means[2 * STRIDE + i] - s * s, zero) + half * noise
@@ -123,6 +125,8 @@ def _judge_row(means, own, noise, n, rows, judged):
         explained = change - max(far * means[3 * STRIDE + i] + near * own[3 * STRIDE + i] - m * m, zero)
         total = change + noise
         told = min(max(TELLING * explained / (total if total > zero else one), zero), one)
+        itself = quarter * own[2 * STRIDE + i]
+        told = min(told, TELLING * itself / (itself + noise if itself + noise > zero else one))
         over = max(square - STILL * STILL, zero)
         unsure = over / (over + half * slow) * (one - told)
         gap = in_motion - at_rest
@@ -162,15 +166,17 @@ def judge_band(before, after, splines, first, last, estimates, known, noise, out
         n = min(TILE, estimates.shape[2] - x0)
         for row in range(first - 1, last + 1):
             middle, slot = row - 1, (row - first + 1) % 3
-            _keep_row(before, after, splines, estimates, known, row, x0 - 1, n + 2, room, ring[slot * size :])
+            kept = ring[slot * size :]
+            _keep_row(before, after, splines, estimates, known, row, x0 - 1, n + 2, room, kept)
             if middle < first:
                 continue
-            _sum_square(ring, n, sums, means)
+            above, here = ring[(slot + 1) % 3 * size :], ring[(slot + 2) % 3 * size :]
+            _sum_square(above, here, kept, n, sums, means)
             for p in range(len(out)):
                 line, to = estimates[p, middle, x0 : x0 + n], rows[p * STRIDE :]
                 for i in range(n):
                     to[i] = line[i]
-            _judge_row(means, ring[(slot + 2) % 3 * size + 1 :], noise, n, rows, judged)
+            _judge_row(means, here[1:], noise, n, rows, judged)
             for p in range(len(out)):
                 line, to = judged[p * STRIDE :], out[p, middle, x0 : x0 + n]
                 for i in range(n):
