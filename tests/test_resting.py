@@ -80,7 +80,7 @@ def literal(before, after, estimates, known):
 def test_cells_are_judged_as_the_text_says(scene):
     found, (expected, rests) = judged(*scene), literal(*scene)
     assert 0.2 < rests.mean() < 0.8 and not rests[4:8, 8:13].any() and np.median(expected[3, 4:8, 8:13]) > 0.85
-    assert expected[3, 13:, 3:6].max() < 0.5  # flat
+    assert np.median(expected[3, 13:, 3:6]) < 0.1  # flat
     assert_allclose(found[:2], expected[:2])
     assert_allclose(found[2:], expected[2:], rtol=0.02, atol=0.01)  # splines of 13 taps
 
