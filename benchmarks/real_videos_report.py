@@ -84,14 +84,15 @@ def standing(found: Figures) -> str:
 def still(found: Figures) -> str:
     title = "| clip | textured: false, ours | DIS | largest: ours | DIS | all: refuted, ours | largest "
     title += "| regions: ours | DIS | largest region: ours | DIS |"
-    lines = []
+    lines, without = [], 0
     for clip, _, values in clips(found, "beside.share"):
         (ours, peer), largest = values["beside.share"], values["beside.largest"]
         ghosts, worst = (values.get(f"ghosts.{key}", (None,))[0] for key in ("share", "largest"))
-        cells = [clip, percent(ours, 2), percent(peer, 2), *map(text, largest), percent(ghosts, 2), text(worst)]
-        cells += [*best(*values["beside.regions"]), *map(text, values["beside.region"])]
+        cells = [clip, percent(ours, 4), percent(peer, 2), *map(text, largest), percent(ghosts, 4), text(worst)]
+        cells += [*map(text, values["beside.regions"]), *(text(area or None) for area in values["beside.region"])]
+        without += not values["beside.regions"][0]
         lines.append(((largest[0] or 0) <= MOST_STILL and not ghosts, -(ours or 0), cells))
-    return table(title, lines)
+    return table(title, lines, note=f", of single pixels, and on {without} of regions")
 
 
 def quiet(found: Figures) -> str:
@@ -141,8 +142,8 @@ def clips(found: Figures, what: str) -> Iterable[tuple[str, str, dict[str, tuple
             yield source.name, source.shows, found[source.name]
 
 
-def table(title: str, lines: list[tuple[bool, float, list[str]]], *, goal: bool = True) -> str:
-    """Return rows, those that miss their goal first, worst first; with a column that says which."""
+def table(title: str, lines: list[tuple[bool, float, list[str]]], *, goal: bool = True, note: str = "") -> str:
+    """Return rows, those that miss their goal first, worst first; with a column that says which, and how many hold."""
     if not lines:
         return "Nothing of it was measured."
     rows = [
@@ -150,7 +151,9 @@ def table(title: str, lines: list[tuple[bool, float, list[str]]], *, goal: bool 
     ]
     head = "| holds " + title if goal else title
     body = [head, "|---" * (head.count("|") - 1) + "|", *("| " + " | ".join(cells) + " |" for cells in rows)]
-    return "\n".join(([f"Holds on {sum(good for good, *_ in lines)} of {len(lines)}.", ""] if goal else []) + body)
+    return "\n".join(
+        ([f"Holds on {sum(good for good, *_ in lines)} of {len(lines)}{note}.", ""] if goal else []) + body
+    )
 
 
 def best(*values: float | None) -> list[str]:
