@@ -143,6 +143,7 @@ class Cells(NamedTuple):
     """No more changed than noise."""
     witness: np.ndarray
     """And would have changed, had it moved."""
+    moves: np.ndarray
     beside: np.ndarray
     """Near a cell that moves."""
 
@@ -161,7 +162,7 @@ def cells(before: np.ndarray, after: np.ndarray) -> Cells:
     padded = np.pad(moves, NEAR)
     reach = range(2 * NEAR + 1)
     beside = np.any([padded[i : i + height, j : j + width] for i in reach for j in reach], axis=0)
-    return Cells(rests, rests & (least > 4 * most), beside)
+    return Cells(rests, rests & (least > 4 * most), moves, beside)
 
 
 def shifted(image: np.ndarray, x: int, y: int) -> np.ndarray:

@@ -55,8 +55,8 @@ class Still(NamedTuple):
     """As the first, far from what moves; the last row is our error."""
     regions: np.ndarray
     """Pixels of each region that is false, and whose it is: 0 ours, 1 of DIS."""
-    pairs: np.ndarray
-    """A 1 a pair, shape (1, n)."""
+    moving: np.ndarray
+    """Of each pair pixels of cells that move, and those of them that are said to by ours and by DIS, shape (3, n)."""
 
 
 class Clip(NamedTuple):
@@ -177,15 +177,17 @@ def _still_pixels(before: np.ndarray, after: np.ndarray, field: Any, dense: np.n
     better = _rest_is_better(before, after, field.velocity, tested)
     beside = _pixels(tested.rests & tested.beside, speed.shape)
     witness = _pixels(tested.witness & tested.beside, speed.shape)
-    bold = [witness & (speed > FALSE_SPEED) & (field.confidence > 0.5), witness & (other > FALSE_SPEED)]
+    moves = _pixels(tested.moves, speed.shape)
+    bold = [(speed > FALSE_SPEED) & (field.confidence > 0.5), other > FALSE_SPEED]
+    false = [_regions(witness & pixels) for pixels in bold]
     sparse = _pixels(~tested.beside, speed.shape)
     sparse &= (np.arange(speed.shape[0])[:, None] % EVERY == 0) & (np.arange(speed.shape[1]) % EVERY == 0)
     return Still(
         here[:, witness],
         np.stack([speed, field.confidence, better])[:, beside],
         np.stack([*here, field.error])[:, sparse],
-        np.concatenate([np.stack([areas, np.full_like(areas, k)]) for k, areas in enumerate(map(_regions, bold))], 1),
-        np.ones((1, 1)),
+        np.concatenate([np.stack([areas, np.full_like(areas, k)]) for k, areas in enumerate(false)], 1),
+        np.array([[moves.sum()], [(moves & bold[0]).sum()], [(moves & bold[1]).sum()]], float),
     )
 
 
@@ -197,7 +199,7 @@ def _regions(false: np.ndarray) -> np.ndarray:
     return areas[areas >= REGION].astype(float)
 
 
-_NOTHING = Still(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((4, 0)), np.zeros((2, 0)), np.zeros((1, 0)))
+_NOTHING = Still(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((4, 0)), np.zeros((2, 0)), np.zeros((3, 0)))
 
 
 def _pixels(of_cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -316,9 +318,12 @@ def still_rows(name: str, still: Still) -> Iterator[Row]:
         yield row(f"{name}.beside.largest", _largest(speed[sure > 0.5]), _largest(other), "px", "of them; DIS")
         areas = [still.regions[0, still.regions[1] == k] for k in (0, 1)]
         note = f"false pixels of these, side by side, {REGION} or more; DIS"
-        each = [float(a.size / still.pairs.size) for a in areas]
+        each = [float(a.size / still.moving.shape[1]) for a in areas]
         yield row(f"{name}.beside.regions", *each, "1/pair", f"regions a pair: {note}")
         yield row(f"{name}.beside.region", *(_largest(a) or 0.0 for a in areas), "px^2", f"the largest region: {note}")
+        pixels, *said = still.moving.sum(axis=1)
+        note = f"of {pixels:.0f} pixels of cells that move: said to, above {FALSE_SPEED} px at confidence above .5; DIS"
+        yield row(f"{name}.beside.moving", *(float(n / max(pixels, 1)) for n in said), "share", note, higher=True)
     speed, sure, better = still.refuted
     if speed.size:
         wrong = (speed > FALSE_SPEED) & (sure > 0.5) & (better > 0)

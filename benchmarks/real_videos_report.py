@@ -83,13 +83,14 @@ def standing(found: Figures) -> str:
 
 def still(found: Figures) -> str:
     title = "| clip | textured: false, ours | DIS | largest: ours | DIS | all: refuted, ours | largest "
-    title += "| regions: ours | DIS | largest region: ours | DIS |"
+    title += "| regions: ours | DIS | largest region: ours | DIS | what moves is said to: ours | DIS |"
     lines, without = [], 0
     for clip, _, values in clips(found, "beside.share"):
         (ours, peer), largest = values["beside.share"], values["beside.largest"]
         ghosts, worst = (values.get(f"ghosts.{key}", (None,))[0] for key in ("share", "largest"))
         cells = [clip, percent(ours, 4), percent(peer, 2), *map(text, largest), percent(ghosts, 4), text(worst)]
         cells += [*map(text, values["beside.regions"]), *(text(area or None) for area in values["beside.region"])]
+        cells += map(percent, values["beside.moving"])
         without += not values["beside.regions"][0]
         lines.append(((largest[0] or 0) <= MOST_STILL and not ghosts, -(ours or 0), cells))
     return table(title, lines, note=f", of single pixels, and on {without} of regions")
