@@ -71,8 +71,10 @@ class VelocityScratch(NamedTuple):
     """Sums over the window's rows."""
     boxed: np.ndarray
     """Sums over its columns too."""
-    solved: np.ndarray
-    """Prior and its squared error; the votes of a row's windows; and the reference velocity."""
+    known: np.ndarray
+    """Prior and its squared error, and the reference velocity."""
+    votes: np.ndarray
+    """Of a row's windows; apart, so that the compiler sees that what is read stays, and uses the processor's vectors."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
@@ -87,7 +89,8 @@ class VelocityScratch(NamedTuple):
             N_PRODUCTS,
             N_PRODUCTS,
             N_PRODUCTS,
-            11,
+            5,
+            6,
         )
         return cls(*(aligned(n * STRIDE) for n in rows))
 
@@ -154,7 +157,7 @@ def _refer_row(reference, y, x0, n, out):
 
 
 @compiled(**PART, **SUMS)
-def _solve_row(sums, n, regression, solved):
+def _solve_row(sums, n, regression, known, votes):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
     zero, one = np.float32(0), np.float32(1)
     _, ridge, noise, firmer, gain, power, _ = regression
@@ -164,7 +167,6 @@ def _solve_row(sums, n, regression, solved):
     unit = one / (power if power > zero else one)
     gain = gain if gain > zero else one
     tiny, quiet = TINY * ridge, ALIKE * noise / n_pixels
-    votes = solved[3 * STRIDE :]
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
         k = one / (m + gain)  # light: what is proportional to m is no motion
@@ -175,10 +177,10 @@ def _solve_row(sums, n, regression, solved):
             sums[4 * STRIDE + i] - hm * tm * k,
             sums[5 * STRIDE + i] - tm * tm * k,
         )
-        rest_x, rest_y = -solved[9 * STRIDE + i], -solved[10 * STRIDE + i]
-        u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
+        rest_x, rest_y = -known[3 * STRIDE + i], -known[4 * STRIDE + i]
+        u, v = known[i] + rest_x, known[STRIDE + i] + rest_y
         x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
-        p, q = solved[i], solved[STRIDE + i]
+        p, q = known[i], known[STRIDE + i]
         firm = FIRM + firmer / (one + FAST * (p * p + q * q))
         own = ridge + firm * min(_left_over(a, b, c, e, f, s, x, y), noise)
         x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
@@ -197,10 +199,9 @@ def _solve_row(sums, n, regression, solved):
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(sums, n, noise, solved):
+def _judge_row(sums, n, noise, known, votes):
     """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
     zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
-    votes = solved[3 * STRIDE :]
     for i in range(n):
         a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
         least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
@@ -211,9 +212,9 @@ def _judge_row(sums, n, noise, solved):
         share = least * whole
         votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
         weight = votes[i]
-        dx = votes[STRIDE + i] / weight + solved[9 * STRIDE + i] - solved[i]
-        dy = votes[2 * STRIDE + i] / weight + solved[10 * STRIDE + i] - solved[STRIDE + i]
-        doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
+        dx = votes[STRIDE + i] / weight + known[3 * STRIDE + i] - known[i]
+        dy = votes[2 * STRIDE + i] / weight + known[4 * STRIDE + i] - known[STRIDE + i]
+        doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * known[2 * STRIDE + i]
         doubt += MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
         votes[5 * STRIDE + i] = votes[i] * share * agreement
@@ -243,7 +244,7 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
         The worker's.
     """
     radius, reference = regression.radius, regression.reference
-    places, carried, filtered, slopes, paired, products, prefix, sums, boxed, solved = scratch
+    places, carried, filtered, slopes, paired, products, prefix, sums, boxed, known, votes = scratch
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
     noise = regression.noise / np.float32(4 * (2 * radius + 1) ** 2)
     w, size = 2 * radius + 1, N_PRODUCTS * STRIDE
@@ -255,28 +256,31 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
             filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for row in range(top, last + radius):
             middle, slot = row - radius, (row - top) % w
-            paired[:] = np.float32(0)
+            n_rows = 0
             for y in range(2 * row, 2 * row + 2):
                 filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
                 if 1 <= y < height - 1:
                     slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
-                    if y % 2:
+                    if n_rows:
                         add_products(slopes, wide, paired)
                     else:
                         multiply_row(slopes, wide, paired)
+                    n_rows += 1
+            if n_rows == 0:
+                paired[:] = np.float32(0)
             pair_columns(paired, n + 2 * radius, products[slot * size :])
             add_row(products, prefix, slot, w, n + 2 * radius)
             if middle >= first:
                 sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
                 for p in range(3):
-                    line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
+                    line, to = prior[p, middle, x0 : x0 + n], known[p * STRIDE :]
                     for i in range(n):
                         to[i] = line[i]
-                _refer_row(reference, middle, x0, n, solved[9 * STRIDE :])
-                _solve_row(boxed, n, regression, solved)
+                _refer_row(reference, middle, x0, n, known[3 * STRIDE :])
+                _solve_row(boxed, n, regression, known, votes)
                 if len(out) > 3:
-                    _judge_row(boxed, n, noise, solved)
+                    _judge_row(boxed, n, noise, known, votes)
                 for p in range(len(out)):
-                    line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
+                    line, to = votes[p * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
                         to[i] = line[i]
