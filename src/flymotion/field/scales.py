@@ -21,6 +21,7 @@ from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
 from flymotion.field.judging_kernels import judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
+from flymotion.field.propagating_kernels import N_ROWS, explain_band, propagate_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
 from flymotion.field.uneven_light import is_uneven
@@ -59,6 +60,9 @@ LOST = 8.0
 LEAST = 0.006
 """Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
 
+FOREIGN = 16.0
+"""Change left by what the coarser scale says, relative to that of noise, beyond which another velocity is searched."""
+
 GAIN = 0.01
 """Ridge on the change of light, relative to the mean square slope."""
 
@@ -86,9 +90,11 @@ class Scale:
         Of the windows [cells].
     estimated : bool
         Whether velocity is estimated here; otherwise there is no room for it.
+    searches : bool
+        Whether velocities are searched that the coarser scale has not seen.
     """
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool) -> None:
+    def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool, searches: bool) -> None:
         self.shape = shape
         padded = (shape[0] + 2 * PAD, shape[1] + 2 * PAD)
         self.frames = [np.zeros(padded, dtype), np.zeros(padded, dtype)]
@@ -100,6 +106,9 @@ class Scale:
         self._radius = radius
         if estimated:
             self.estimates = np.zeros((4, *cells), np.float32)
+            self._enlarged = np.zeros_like(self.prior)
+            self._left = np.zeros([-(-n // 2) for n in cells] if searches else (0, 0), np.float32)
+            self._propagating = [np.zeros((N_ROWS, cells[1] + 2), np.float32) for _ in range(n_workers())]
             self._votes = np.zeros((N_PLANES, *cells), np.float32)
             self._judged = np.zeros((0, 0, 0), np.float32)
             self._known = np.zeros((2, *shape), np.float32)
@@ -171,7 +180,7 @@ class Scale:
         frame *= (float(mean.mean()) + added) / (mean + added)
         surround(self.frames[1])
 
-    def descend(self, coarser: Scale | None, quality: bool) -> None:
+    def descend(self, coarser: Scale | None, field: MotionField, quality: bool) -> None:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
         self.informed = coarser is not None
         if coarser is None:
@@ -179,7 +188,29 @@ class Scale:
             self.prior[2] = max(self.shape) ** 2
         else:
             n = 3 if quality else 2
-            self.enlarge(coarser.estimates[:n], ENLARGED[:n], self.prior[:n])
+            told = self._enlarged[:n]
+            self.enlarge(coarser.estimates[:n], ENLARGED[:n], told)
+            self._propagate(told, self.prior[:n], self._noise(field))
+
+    def _noise(self, field: MotionField) -> float:
+        """Return the variance of the change that says nothing."""
+        return 2 * max(sum(self.grains) / 2, field.noise**2) + LEAST * sum(self.powers) / 2
+
+    def _propagate(self, told: np.ndarray, out: np.ndarray, noise: float) -> None:
+        """Let each cell take over what explains more; search, too, where what is left is more than noise."""
+        before, after = self.frames
+        left = self._left
+        quiet = np.float32(FOREIGN * noise)
+
+        def explain(first: int, last: int, worker: int) -> None:
+            explain_band(before, after, first, last, told, left)
+
+        def band(first: int, last: int, worker: int) -> None:
+            propagate_band(before, after, first, last, told, left, quiet, out, self._propagating[worker])
+
+        if len(left):
+            in_bands(explain, len(left))
+        in_bands(band, out.shape[1])
 
     def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
         """Return the first n planes of what the next coarser scale says, where nothing is estimated."""
@@ -230,8 +261,7 @@ class Scale:
     def judge(self, field: MotionField, n: int) -> np.ndarray:
         """Return velocity at every pixel, and for n = 4 squared error and confidence, once all have been judged."""
         before, after = self.frames
-        floor = LEAST * sum(self.powers) / 2
-        noise = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor)
+        noise = np.float32(self._noise(field))
         if len(self._judged) < 2 * n:
             self._judged = np.zeros((2 * n, *self.shape), np.float32)
         known, out = self._judged[:n], self._judged[n : 2 * n]

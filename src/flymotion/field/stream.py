@@ -113,10 +113,10 @@ class FieldStream:
         self._finest = min(field.first_scale(shape), n_scales - 1) if n_scales else 0
         self._keeps_all = self._finest == 0 or any(part is not None for part in own[:2])
         dtype = np.float32 if n_scales and self._finest == 0 else frame.dtype
-        self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0)]
+        self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0, False)]
         for k in range(1, n_scales):
             shape = (shape[0] // 2, shape[1] // 2)
-            self._scales.append(Scale(shape, np.float32, field.radius, k >= self._finest))
+            self._scales.append(Scale(shape, np.float32, field.radius, k >= self._finest, k > self._finest))
 
     def _compute(self, out: Field) -> None:
         wanted: Any = Field(*(no if part is None else part for part, no in zip(out, UNWANTED, strict=True)))
@@ -147,7 +147,7 @@ class FieldStream:
         """Estimate velocity from the coarsest scale on; return False, at scale ``light``, if light is uneven there."""
         coarser = None
         for k, scale in reversed([*enumerate(self._scales)][self._finest :]):
-            scale.descend(coarser, quality)
+            scale.descend(coarser, self.field, quality)
             scale.estimate(self.field, self.field.rounds_at(k - self._finest), quality)
             if k == light and scale.is_uneven():
                 return False

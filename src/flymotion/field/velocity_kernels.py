@@ -74,7 +74,7 @@ class VelocityScratch(NamedTuple):
     known: np.ndarray
     """Prior and its squared error, and the reference velocity."""
     votes: np.ndarray
-    """Of a row's windows; apart, so that the compiler sees that what is read stays, and uses the processor's vectors."""
+    """Of a row's windows; apart from what is read, so that the compiler can use the processor's vectors."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
@@ -220,6 +220,25 @@ def _judge_row(sums, n, noise, known, votes):
         votes[5 * STRIDE + i] = votes[i] * share * agreement
 
 
+@compiled(**PART, **SUMS)
+def _multiply_rows(before, after, splines, row, left, n, velocity, reference, scratch):
+    """Write the products of the two rows of pixels of a row of cells, n columns from ``left`` on."""
+    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    places, carried, filtered, slopes, paired = scratch[:5]
+    n_rows = 0
+    for y in range(2 * row, 2 * row + 2):
+        filter_row(before, after, splines, velocity, y + 1, left - 1, n + 2, places, carried, filtered)
+        if 1 <= y < height - 1:
+            slope_row(filtered, velocity, reference, y, left, n, height, width, slopes)
+            if n_rows:
+                add_products(slopes, n, paired)
+            else:
+                multiply_row(slopes, n, paired)
+            n_rows += 1
+    if n_rows == 0:
+        paired[:] = np.float32(0)
+
+
 @compiled(**SUMS)
 def regress_band(before, after, splines, first, last, velocity, prior, regression, out, scratch):
     """Write rows first to last of the votes of windows.
@@ -244,8 +263,7 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
         The worker's.
     """
     radius, reference = regression.radius, regression.reference
-    places, carried, filtered, slopes, paired, products, prefix, sums, boxed, known, votes = scratch
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    places, carried, filtered, _, paired, products, prefix, sums, boxed, known, votes = scratch
     noise = regression.noise / np.float32(4 * (2 * radius + 1) ** 2)
     w, size = 2 * radius + 1, N_PRODUCTS * STRIDE
     tile, top = (STRIDE - 4) // 2 - 2 * radius, first - radius
@@ -256,18 +274,7 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
             filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for row in range(top, last + radius):
             middle, slot = row - radius, (row - top) % w
-            n_rows = 0
-            for y in range(2 * row, 2 * row + 2):
-                filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
-                if 1 <= y < height - 1:
-                    slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
-                    if n_rows:
-                        add_products(slopes, wide, paired)
-                    else:
-                        multiply_row(slopes, wide, paired)
-                    n_rows += 1
-            if n_rows == 0:
-                paired[:] = np.float32(0)
+            _multiply_rows(before, after, splines, row, left, wide, velocity, reference, scratch)
             pair_columns(paired, n + 2 * radius, products[slot * size :])
             add_row(products, prefix, slot, w, n + 2 * radius)
             if middle >= first:
