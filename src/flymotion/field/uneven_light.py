@@ -7,9 +7,9 @@ that of the frame,
 .. math:: s = \frac{\sum_{blocks} (\sum d m)^2 / \sum m^2}{\sum d^2}
 
 (m is the mean of both frames), there light is uneven. The motion of the frame is a plane; what the coarser scale says
-of it may be that of the light. So it is mended by least squares of what :math:`m`, :math:`m x` and :math:`m y`, the
-light of a block and its slopes, do not explain. The light at a pixel is then what explains the change best, under a
-Gaussian of 8 pixels of the frame about it,
+of it may be that of the light. Where that leaves too much, the frame may rest; either is mended by least squares of
+what :math:`m`, :math:`m x` and :math:`m y`, the light of a block and its slopes, do not explain. The light at a pixel
+is then what explains the change best, under a Gaussian of 8 pixels of the frame about it,
 
 .. math:: k = \frac{G * (d m)}{G * m^2 + \rho},
 
@@ -49,19 +49,20 @@ TURNS = 3
 """Times that it is mended."""
 
 TELLING = 5e-4
-"""Square of the share that light explains, times the change relative to the mean square slope: six times the most that
-was seen under steady light (panoramas; Dimetrodon 0.7e-4), a seventh of the least under clouds and torches."""
+"""Square of the share that light explains, times the change relative to the mean square slope: eight times the most
+that was seen under steady light (Dimetrodon, panoramas), a sixth of the least under clouds and torches."""
 
 WHOLE = 0.2
 """What neither explains, relative to the mean square slope, up to which light may be told: the middle of the most that
-was seen under clouds and torches, 0.13, and the least of a stereo pair whose blocks look as if they were lit, 0.28."""
+was seen under clouds and torches, 0.12, and the least of a stereo pair whose blocks look as if they were lit, 0.27."""
 
 EASE = 2.0
-"""Both may be as many times worse before the motion of the frame is mended."""
+"""Both may be as many times worse before the motion of the frame is mended: a torch has 4.9e-4 by then."""
 
 MOST = 0.7
 """Share of the frame's squared slopes whose blocks have to move with it once light is taken off: the middle of the
-least under clouds and torches, 0.9, and the most of a stereo pair, 0.5. What is near and far moves otherwise, too."""
+least under clouds and torches, 0.90, and the most of a stereo pair, 0.5. What is near moves otherwise than what is far,
+and what it covers changes, too."""
 
 DARK = 0.01
 """Ridge on light, relative to the mean square of the frame."""
