@@ -7,8 +7,9 @@ import pytest
 from scipy.ndimage import correlate1d, gaussian_filter, shift
 
 from flymotion.field import MotionField
+from flymotion.field.carrying import STRIDE
 from flymotion.field.cubic import REACH, spline_rows
-from flymotion.field.light_kernels import mend_plane, share_along, sum_blocks
+from flymotion.field.light_kernels import N_ROWS, mend_plane, share_along, sum_blocks
 from flymotion.field.pyramid_kernels import PAD
 from flymotion.field.uneven_light import BLOCK, DARK, PIECE, UnevenLight
 
@@ -123,23 +124,23 @@ def blocks_of(mean, change, side):
 
 @pytest.fixture
 def sums():
-    """A mean, a change of motion and light, and their sums over blocks, as arrays and as products."""
-    rng = np.random.default_rng(1)
-    mean = 50 + 10 * gaussian_filter(rng.standard_normal((31, 43)), 1.5) / 0.2
-    change = rng.standard_normal(mean.shape) - 0.3 * np.gradient(mean, axis=1) + 0.1 * mean
+    """Sums over blocks of a mean and a change by motion and light, and the products that they are of."""
 
-    def summed(side):
-        out = np.zeros((-(-31 // side), -(-43 // side), 6, 6))
-        room = np.zeros(15 * 656, np.float32)
-        sum_blocks(np.float32(mean), np.float32(change), np.ones(mean.shape, np.float32), side, room, out)
+    def summed(side, shape=(31, 43)):
+        rng = np.random.default_rng(1)
+        mean = 50 + 10 * gaussian_filter(rng.standard_normal(shape), 1.5) / 0.2
+        change = rng.standard_normal(shape) - 0.3 * np.gradient(mean, axis=1) + 0.1 * mean
+        out = np.zeros((-(-shape[0] // side), -(-shape[1] // side), 6, 6))
+        room = np.zeros(N_ROWS * STRIDE, np.float32)
+        sum_blocks(np.float32(mean), np.float32(change), np.ones(shape, np.float32), side, room, out)
         return out, blocks_of(mean, change, side)
 
     return summed
 
 
-@pytest.mark.parametrize("side", [BLOCK, PIECE])
-def test_sums_over_blocks_are_those_of_all_products(sums, side):
-    out, blocks = sums(side)
+@pytest.mark.parametrize(("side", "shape"), [(BLOCK, (31, 43)), (PIECE, (31, 43)), (PIECE, (9, 700))])
+def test_sums_over_blocks_are_those_of_all_products(sums, side, shape):
+    out, blocks = sums(side, shape)
     for place, parts in blocks.items():
         expected = np.triu(parts @ parts.T)
         np.testing.assert_allclose(out[place], expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
