@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from truth_cameras import blurred, coded, dim, rolling_shutter
-from truth_light import LIGHTS, lit
+from truth_light import LIGHTS, OTHERS, lit
 from truth_methods import confidence
 from truth_pairs import Pair, dimetrodon, noisy_pair, stereo
 from truth_rendered import FURTHEST, panoramas, photographs
@@ -155,10 +156,11 @@ def in_panoramas() -> Iterator[tuple[str, Case]]:
 
 
 def under_lights() -> Iterator[tuple[str, Case]]:
-    for light in LIGHTS:
-        for size in (0, 0.5, 2):
+    for kind, lights, sizes in (("changing light", LIGHTS, (0, 0.5, 2)), ("other lights", OTHERS, (0, 2))):
+        for light, size in itertools.product(lights, sizes):
             label = f"{light}, {f'{size:g} px' if size else 'still'}, noise 2"
-            yield f"light.{light}.{size:g}px", Case("changing light", label, partial(with_noise, lit, 2, light, size))
+            name = f"light.{light.replace(' ', '-')}.{size:g}px"
+            yield name, Case(kind, label, partial(with_noise, lit, 2, light, size))
 
 
 def shutters() -> Iterator[tuple[str, Case]]:

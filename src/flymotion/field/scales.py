@@ -24,7 +24,7 @@ from flymotion.field.patch_kernels import PatchScratch, respond_band
 from flymotion.field.propagating_kernels import N_ROWS, explain_band, propagate_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
-from flymotion.field.uneven_light import is_uneven
+from flymotion.field.uneven_light import UnevenLight
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, regress_band
 
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ ENLARGED = np.array([2, 2, 4, 1], np.float32)
 
 SAME = np.ones(4, np.float32)
 """What they are multiplied by from cells to pixels."""
-
-Kept = tuple[np.ndarray, list[float], list[float]]
 
 
 class Scale:
@@ -160,25 +158,21 @@ class Scale:
         self.powers.reverse()
         self.grains.reverse()
 
-    def copied(self) -> Kept:
-        """Return a copy of the next frame, and slopes and noise of both."""
-        return self.frames[1].copy(), [*self.powers], [*self.grains]
+    def uneven_light(self, light: UnevenLight) -> np.ndarray | None:
+        """Return how light changes, where it does so unevenly, and take how the frame moves as the prior."""
+        found = light.look(self.frames[0], self.frames[1], self._splines, self._plane(), sum(self.powers) / 2)
+        if found is None:
+            return None
+        gain, plane = found
+        y, x = (0.5 + 2 * np.arange(n) for n in self.prior.shape[1:])
+        for prior, (first, along, down) in zip(self.prior, plane, strict=False):
+            prior[:] = first + along * x + down * y[:, None]
+        return gain
 
-    def put_back(self, kept: Kept) -> None:
-        """Let them be what they were."""
-        self.frames[1], self.powers, self.grains = kept
-
-    def is_uneven(self) -> bool:
-        """Return whether light changes unevenly, by what velocity is here."""
-        before, after = self.frames
-        return is_uneven(before, after, self.estimates, sum(self.powers) / 2)
-
-    def even(self, mean: np.ndarray, added: float) -> None:
-        """Divide the next frame by its local mean."""
-        frame = self.frames[1][PAD:-PAD, PAD:-PAD]
-        frame += added
-        frame *= (float(mean.mean()) + added) / (mean + added)
-        surround(self.frames[1])
+    def brighten(self, gain: np.ndarray) -> None:
+        """Multiply the last frame."""
+        self.frames[0][PAD:-PAD, PAD:-PAD] *= gain
+        surround(self.frames[0])
 
     def descend(self, coarser: Scale | None, field: MotionField, quality: bool) -> None:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""

@@ -11,7 +11,7 @@ import numpy as np
 from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.scales import ENLARGED, Scale
-from flymotion.field.uneven_light import LIGHT, local_mean
+from flymotion.field.uneven_light import LIGHT, UnevenLight
 from flymotion.frames import in_order, not_masked
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class FieldStream:
         for k in range(1, n_scales):
             shape = (shape[0] // 2, shape[1] // 2)
             self._scales.append(Scale(shape, np.float32, field.radius, k >= self._finest, k > self._finest))
+        if n_scales > LIGHT + 1:
+            self._light = UnevenLight(self._scales[LIGHT].shape)
 
     def _compute(self, out: Field) -> None:
         wanted: Any = Field(*(no if part is None else part for part, no in zip(out, UNWANTED, strict=True)))
@@ -126,49 +128,35 @@ class FieldStream:
             self._scales[0].respond_learned(self._form, wanted)
         if not self._scales[-1].estimated:
             return
-        quality = out.confidence is not None or out.error is not None
-        if self._estimate(quality, LIGHT):
-            self._write(out)
-            return
-        scales = self._scales[self._finest :]
-        kept = [scale.copied() for scale in scales]
-        self._even()
-        self._estimate(quality)
+        self._estimate(out.confidence is not None or out.error is not None)
         self._write(out)
-        for scale, own in zip(scales, kept, strict=True):
-            scale.put_back(own)
 
     def _look(self) -> None:
         grain = math.inf
         for scale in self._scales[self._finest :]:
             grain = scale.look(grain) / 4  # the means of white noise have a quarter of its variance
 
-    def _estimate(self, quality: bool, light: int = -1) -> bool:
-        """Estimate velocity from the coarsest scale on; return False, at scale ``light``, if light is uneven there."""
+    def _estimate(self, quality: bool) -> None:
+        """Estimate velocity from the coarsest scale on."""
         coarser = None
         for k, scale in reversed([*enumerate(self._scales)][self._finest :]):
             scale.descend(coarser, self.field, quality)
+            if k == LIGHT and coarser is not None:
+                self._even()
             scale.estimate(self.field, self.field.rounds_at(k - self._finest), quality)
-            if k == light and scale.is_uneven():
-                return False
             coarser = scale
-        return True
 
     def _even(self) -> None:
-        """Divide both frames by their local mean, on all scales."""
-        for _ in range(2):
-            for scale in self._scales:
-                scale.turn()
-            mean, added = local_mean(self._scales[LIGHT].frames[1])
-            for k in range(LIGHT, self._finest - 1, -1):
-                self._scales[k].even(mean, added)
-                if k > self._finest:
-                    finer = np.zeros((1, *self._scales[k - 1].shape), np.float32)
-                    self._scales[k - 1].enlarge(mean[None], ENLARGED[3:], finer)
-                    mean = finer[0]
-            for finer_scale, coarser_scale in pairwise(self._scales[LIGHT:]):
-                coarser_scale.halve(finer_scale)
-            self._look()
+        """Where light changes unevenly, light the frame before as the one after, and begin with how the frame moves."""
+        gain = self._scales[LIGHT].uneven_light(self._light)
+        if gain is None:
+            return
+        for k in range(LIGHT, self._finest - 1, -1):
+            self._scales[k].brighten(gain)
+            if k > self._finest:
+                finer = np.zeros((1, *self._scales[k - 1].shape), np.float32)
+                self._scales[k - 1].enlarge(gain[None], ENLARGED[3:], finer)
+                gain = finer[0]
 
     def _write(self, out: Field) -> None:
         """Write what the finest scale says at every pixel."""
