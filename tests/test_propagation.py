@@ -19,6 +19,9 @@ from flymotion.field.propagating_kernels import (
 )
 from flymotion.field.pyramid_kernels import PAD
 
+ONE = np.float32(1)
+"""The gain of light that is steady."""
+
 
 @pytest.fixture
 def make_scale():
@@ -40,10 +43,10 @@ def propagated(before, after, prior, *bands, quiet=np.inf):
         np.full((prior.shape[1:] if quiet < np.inf else (0, 0)), np.nan, np.float32),
         np.full_like(prior, np.nan),
     )
-    explain_band(before, after, 0, len(left), prior, left)
+    explain_band(before, after, ONE, 0, len(left), prior, left)
     for first, last in bands:
         room = np.full((N_ROWS, prior.shape[2] + 2), 7, np.float32)
-        propagate_band(before, after, first, last, prior, left, np.float32(quiet), out, room)
+        propagate_band(before, after, ONE, first, last, prior, left, np.float32(quiet), out, room)
     return out
 
 

@@ -93,10 +93,10 @@ def _need_row(asked, width, needed):
 
 
 @compiled(**PART, **SUMS)
-def _left_over(before, after, y, x, u, v):
-    """Return the sum of squares of what is left of a cell of 2 x 2 pixels, or -1 where it leaves the frame."""
+def _left_over(before, after, gain, y, x, u, v):
+    """Return the sum of squares of what is left of a cell of 2 x 2 pixels, -1 outside the frame, and what was there."""
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    zero, one, left = np.float32(0), np.float32(1), np.float32(-1)
+    zero, one, left, total = np.float32(0), np.float32(1), np.float32(-1), np.float32(0)
     px, py = np.float32(x) + u, np.float32(y) + v
     if (px >= zero) & (py >= zero) & (px <= np.float32(width - 2)) & (py <= np.float32(height - 2)):
         i, j = np.int64(py), np.int64(px)
@@ -106,14 +106,14 @@ def _left_over(before, after, y, x, u, v):
         p0, p1, p2 = gy * a[0] + fy * b[0], gy * a[1] + fy * b[1], gy * a[2] + fy * b[2]
         q0, q1, q2 = gy * b[0] + fy * c[0], gy * b[1] + fy * c[1], gy * b[2] + fy * c[2]
         upper, lower = before[y + PAD, x + PAD :], before[y + PAD + 1, x + PAD :]
-        d0, d1 = gx * p0 + fx * p1 - upper[0], gx * p1 + fx * p2 - upper[1]
-        d2, d3 = gx * q0 + fx * q1 - lower[0], gx * q1 + fx * q2 - lower[1]
-        left = (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-    return left
+        m0, m1, m2, m3 = gx * p0 + fx * p1, gx * p1 + fx * p2, gx * q0 + fx * q1, gx * q1 + fx * q2
+        d0, d1, d2, d3 = gain * m0 - upper[0], gain * m1 - upper[1], gain * m2 - lower[0], gain * m3 - lower[1]
+        left, total = (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3), (m0 + m1) + (m2 + m3)
+    return left, total
 
 
 @compiled(**PART, **SUMS)
-def _explain_row(before, after, prior, y, k, needed, left, inside):
+def _explain_row(before, after, gain, prior, y, k, needed, left, inside):
     """Write what a candidate leaves of the cells of a row where it is needed, and 1 where it says so; 0 elsewhere."""
     n_rows, n_columns = prior.shape[1:]
     bottom, end, zero = before.shape[0] - 2 * PAD - 2, before.shape[1] - 2 * PAD - 2, np.float32(0)
@@ -126,7 +126,7 @@ def _explain_row(before, after, prior, y, k, needed, left, inside):
         if needed[x] > zero:
             column = min(max(x + right, 0), n_columns - 1)
             u, v = prior[0, row, column] + du, prior[1, row, column] + dv
-            some = _left_over(before, after, min(2 * y, bottom), min(2 * x, end), u, v)
+            some, _ = _left_over(before, after, gain, min(2 * y, bottom), min(2 * x, end), u, v)
             left[x + 1], inside[x + 1] = max(some, zero), np.float32(some >= zero)
 
 
@@ -165,7 +165,7 @@ def _choose_row(ring, searched, quiet, width, best, room):
 
 
 @compiled(**SUMS)
-def explain_band(before, after, first, last, prior, out):
+def explain_band(before, after, gain, first, last, prior, out):
     """Write rows first to last of the mean square of what is left of every second cell of every second row.
 
     It is 0 where the cell leaves the frame, or would not be far from home.
@@ -174,34 +174,47 @@ def explain_band(before, after, first, last, prior, out):
     ----------
     before, after : ndarray, shape (height + 2 PAD, width + 2 PAD)
         Frames at this scale, with their borders.
+    gain : float32
+        Of the light of the frame after, to be taken off.
     first, last : int
         Rows.
     prior : ndarray, shape (n, n_rows, n_columns)
         Velocity at every cell of 2 x 2 pixels.
     out : ndarray, shape (half of n_rows, half of n_columns), rounded up
         Where to.
+
+    Returns
+    -------
+    tuple of float
+        Sums over the same content in the frame before, and in the carried one.
     """
+    zero, was_all, seen_all = np.float32(0), 0.0, 0.0
     bottom, end = before.shape[0] - 2 * PAD - 2, before.shape[1] - 2 * PAD - 2
     for y in range(first, last):
         for x in range(out.shape[1]):
             i, j = min(4 * y, bottom), min(4 * x, end)
-            left = _left_over(before, after, i, j, prior[0, 2 * y, 2 * x], prior[1, 2 * y, 2 * x])
+            left, seen = _left_over(before, after, gain, i, j, prior[0, 2 * y, 2 * x], prior[1, 2 * y, 2 * x])
             a, b = before[i + PAD, j + PAD - 1 :], before[i + PAD + 1, j + PAD - 1 :]
             c, d = before[i + PAD - 1, j + PAD :], before[i + PAD + 2, j + PAD :]
             g0, g1, g2, g3 = a[2] - a[0], a[3] - a[1], b[2] - b[0], b[3] - b[1]
             h0, h1, h2, h3 = b[1] - c[0], b[2] - c[1], d[0] - a[1], d[1] - a[2]
             slopes = (g0 * g0 + g1 * g1) + (g2 * g2 + g3 * g3) + (h0 * h0 + h1 * h1) + (h2 * h2 + h3 * h3)
-            out[y, x] = np.float32(0.25) * (left if left > FAR * slopes else np.float32(0))
+            out[y, x] = np.float32(0.25) * (left if left > FAR * slopes else zero)
+            was = ((a[1] + a[2]) + (b[1] + b[2])) if left >= zero else zero
+            was_all, seen_all = was_all + was, seen_all + seen
+    return was_all, seen_all
 
 
 @compiled(**SUMS)
-def propagate_band(before, after, first, last, prior, left, quiet, out, room):
+def propagate_band(before, after, gain, first, last, prior, left, quiet, out, room):
     """Write rows first to last of the prior, each cell's own or what explains more.
 
     Parameters
     ----------
     before, after : ndarray, shape (height + 2 PAD, width + 2 PAD)
         Frames at this scale, with their borders.
+    gain : float32
+        Of the light of the frame after, to be taken off.
     first, last : int
         Rows.
     prior, out : ndarray, shape (n, n_rows, n_columns)
@@ -231,9 +244,9 @@ def propagate_band(before, after, first, last, prior, left, quiet, out, room):
         for x in range(n_columns if more else 0):
             needed[x] += sought[x]
         for k in range(len(NEIGHBOURS) if some or more else 0):
-            _explain_row(before, after, prior, y, k, needed, ring[y % 3, k], ring[y % 3, n + k])
+            _explain_row(before, after, gain, prior, y, k, needed, ring[y % 3, k], ring[y % 3, n + k])
         for k in range(len(NEIGHBOURS), n if more else 0):
-            _explain_row(before, after, prior, y, k, sought, ring[y % 3, k], ring[y % 3, n + k])
+            _explain_row(before, after, gain, prior, y, k, sought, ring[y % 3, k], ring[y % 3, n + k])
         middle = y - 1
         if middle < first:
             continue

@@ -100,7 +100,7 @@ class Scale:
         self.grains = [0.0, 0.0]
         cells = (-(-shape[0] // 2), -(-shape[1] // 2))
         self.prior = np.zeros((3, *cells) if estimated else (0, 0, 0), np.float32)
-        self.estimated, self.informed = estimated, False
+        self.estimated, self.informed, self.gain = estimated, False, np.float32(1)
         self._radius = radius
         if estimated:
             self.estimates = np.zeros((4, *cells), np.float32)
@@ -178,32 +178,37 @@ class Scale:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
         self.informed = coarser is not None
         if coarser is None:
+            before, after = (float(frame.sum()) for frame in self.frames)
+            self.gain = np.float32(before / after if before > 0 and after > 0 else 1)
             self.prior[:2] = 0
             self.prior[2] = max(self.shape) ** 2
         else:
             n = 3 if quality else 2
             told = self._enlarged[:n]
             self.enlarge(coarser.estimates[:n], ENLARGED[:n], told)
-            self._propagate(told, self.prior[:n], self._noise(field))
+            self._propagate(told, coarser, self._noise(field))
 
     def _noise(self, field: MotionField) -> float:
         """Return the variance of the change that says nothing."""
         return 2 * max(sum(self.grains) / 2, field.noise**2) + LEAST * sum(self.powers) / 2
 
-    def _propagate(self, told: np.ndarray, out: np.ndarray, noise: float) -> None:
+    def _propagate(self, told: np.ndarray, coarser: Scale, noise: float) -> None:
         """Let each cell take over what explains more; search, too, where what is left is more than noise."""
         before, after = self.frames
-        left = self._left
-        quiet = np.float32(FOREIGN * noise)
+        left, quiet, gain = self._left, np.float32(FOREIGN * noise), coarser.gain
+        out = self.prior[: len(told)]
+        sums = np.zeros((len(left), 2))
 
         def explain(first: int, last: int, worker: int) -> None:
-            explain_band(before, after, first, last, told, left)
+            sums[first] = explain_band(before, after, gain, first, last, told, left)
 
         def band(first: int, last: int, worker: int) -> None:
-            propagate_band(before, after, first, last, told, left, quiet, out, self._propagating[worker])
+            propagate_band(before, after, self.gain, first, last, told, left, quiet, out, self._propagating[worker])
 
         if len(left):
             in_bands(explain, len(left))
+        was, seen = sums.sum(axis=0)
+        self.gain = np.float32(was / seen) if was > 0 and seen > 0 else gain
         in_bands(band, out.shape[1])
 
     def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
