@@ -177,15 +177,12 @@ class FieldStream:
         while self.field.interpolated and finest > 2:
             finest -= 1
             estimates = self._scales[finest].between(estimates, n)
-        gains = ENLARGED**finest
+        gains, times = ENLARGED**finest, 2**finest if self.field.interpolated else 1
         for part, first, last in ((out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)):
             if part is None:
                 continue
             planes = part.reshape(-1, *part.shape[-2:])
-            if self.field.interpolated and finest:
-                self._scales[0].enlarge(estimates[first:last], gains[first:last], planes, 2**finest)
-            else:
-                np.multiply(estimates[first:last], gains[first:last, None, None], out=planes)
+            self._scales[0].enlarge(estimates[first:last], gains[first:last], planes, times)
         if out.error is not None:
             np.sqrt(out.error, out=out.error)
 
