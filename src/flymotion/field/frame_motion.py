@@ -290,7 +290,7 @@ def _fitted(seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _squares(seen: _Seen, models: np.ndarray) -> np.ndarray:
     """Return squared differences from k motions, shape (k, n) [pixels per frame, squared]."""
-    differences = np.tensordot(models, seen.design, axes=1)
+    differences = (models @ seen.design.reshape(6, -1)).reshape(len(models), 2, -1)
     differences -= seen.v
     differences *= differences
     return differences[:, 0] + differences[:, 1]
