@@ -21,6 +21,9 @@ SPEEDS = {"fastest": (2, (1, 1, 2, 3)), "fast": (1, (1, 1, 3)), "accurate": (0, 
 SHORTEST_SIDE = 45
 """Pixels that the shorter side of a frame is left with, at least, at the finest scale that a setting chooses."""
 
+LEAST_SIDE = 7
+"""Pixels of the shorter side of the coarsest scale, at least."""
+
 HARDLY_EVER = 5.0
 """Standard deviations of a product of two normal numbers that one in a thousand is beyond."""
 
@@ -60,6 +63,10 @@ class MotionField:
         Whether learned responses are evaluated exactly; see Notes.
     outputs : tuple of str
         What to compute, of :data:`OUTPUTS`. What is not written takes no time.
+    interpolated : bool
+        Whether velocity, confidence and error are interpolated to every pixel of the frame. If not, they stand where
+        they are estimated, at the pixels of the finest scale: :meth:`spacing` pixels of the frame each way. They are
+        in pixels of the frame all the same.
 
     Raises
     ------
@@ -119,6 +126,7 @@ class MotionField:
     noise: float = 0.0
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
+    interpolated: bool = True
 
     __repr__ = in_brief
 
@@ -165,6 +173,23 @@ class MotionField:
         if self.finest is not None:
             return self.finest
         return min(SPEEDS[self.speed][0], max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1)
+
+    def n_scales(self, shape: tuple[int, int]) -> int:
+        """Return the number of scales of frames of a shape."""
+        return max(sum(min(shape) >> k >= LEAST_SIDE for k in range(self.scales)), 1)
+
+    def spacing(self, shape: tuple[int, int]) -> int:
+        """Return how far apart velocities are in frames of a shape [pixels of the frame].
+
+        With a spacing of s there are ``height // s`` rows of ``width // s`` of them, and number i along an axis stands
+        at pixel ``s i + (s - 1) / 2``.
+
+        Examples
+        --------
+        >>> MotionField().spacing((720, 1280)), MotionField(interpolated=False).spacing((720, 1280))
+        (1, 2)
+        """
+        return 1 if self.interpolated else 2 ** min(self.first_scale(shape), self.n_scales(shape) - 1)
 
     def rounds_at(self, scale: int) -> int:
         """Return how often velocity is estimated on a scale, 0 the finest that it is estimated at."""

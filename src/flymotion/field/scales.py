@@ -219,7 +219,7 @@ class Scale:
         return self.prior
 
     def enlarge(self, coarse: np.ndarray, gains: np.ndarray, out: np.ndarray, times: int = 2) -> None:
-        """Write planes 2 or 4 times as large, each times a gain."""
+        """Write planes 1, 2 or 4 times as large, each times a gain."""
 
         def band(first: int, last: int, worker: int) -> None:
             enlarge(coarse, times, gains, out, first, last, self._row(worker))

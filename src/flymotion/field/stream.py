@@ -13,6 +13,7 @@ from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.scales import ENLARGED, Scale
 from flymotion.field.uneven_light import LIGHT, UnevenLight
 from flymotion.frames import in_order, not_masked
+from flymotion.similarity.compilation import SUMS, compiled
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField
@@ -108,8 +109,7 @@ class FieldStream:
     def _begin(self, frame: np.ndarray, own: Field) -> None:
         field, shape = self.field, frame.shape
         self._own = own
-        sides = [min(shape) >> k for k in range(field.scales)]
-        n_scales = max(sum(side >= LEAST_SIDE for side in sides), 1) if any(p is not None for p in own[2:]) else 0
+        n_scales = field.n_scales(shape) if any(part is not None for part in own[2:]) else 0
         self._finest = min(field.first_scale(shape), n_scales - 1) if n_scales else 0
         self._keeps_all = self._finest == 0 or any(part is not None for part in own[:2])
         dtype = np.float32 if n_scales and self._finest == 0 else frame.dtype
@@ -159,26 +159,21 @@ class FieldStream:
                 gain = finer[0]
 
     def _write(self, out: Field) -> None:
-        """Write what the finest scale says at every pixel."""
+        """Write what the finest scale says, at its own pixels or at every one."""
         n = 2 if out.error is out.confidence is None else 4
-        estimates = self._scales[self._finest].judge(self.field, n)
-        for k in range(self._finest - 1, 1, -1):
-            estimates = self._scales[k].between(estimates, n)
-        steps = min(self._finest, 2)  # all the way, or from scale 2 on
+        estimates, finest = self._scales[self._finest].judge(self.field, n), self._finest
+        while self.field.interpolated and finest > 2:
+            finest -= 1
+            estimates = self._scales[finest].between(estimates, n)
+        gains, times = ENLARGED**finest, 2**finest if self.field.interpolated else 1
         for part, first, last in ((out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)):
             if part is None:
                 continue
             planes = part.reshape(-1, *part.shape[-2:])
-            if steps:
-                self._scales[0].enlarge(estimates[first:last], ENLARGED[first:last] ** steps, planes, 2**steps)
-            else:
-                np.copyto(planes, estimates[first:last])
+            self._scales[0].enlarge(estimates[first:last], gains[first:last], planes, times)
         if out.error is not None:
             np.sqrt(out.error, out=out.error)
 
-
-LEAST_SIDE = 7
-"""Pixels of the shorter side of the coarsest scale, at least."""
 
 DIMMEST, BRIGHTEST = 1e-9, 1e7
 """Magnitudes of a frame's largest pixel whose fourth powers, summed over the largest window twice, single precision
@@ -197,7 +192,8 @@ UNWANTED: Any = Field(*(np.zeros(shape, np.float32) for shape in ((4, 0, 0), (2,
 def _arrays(field: MotionField, shape: tuple[int, ...]) -> Field:
     """Make room for what is asked for."""
     k = 4 if field.detectors is None else len(field.detectors)
-    shapes = ((k, *shape), (2, *shape), (2, *shape), shape, shape)
+    few = tuple(side // field.spacing((shape[0], shape[1])) for side in shape)
+    shapes = ((k, *shape), (2, *shape), (2, *few), few, few)
     wanted = [name in field.outputs for name in OUTPUTS]
     return Field(*(np.zeros(n, np.float32) if w else None for n, w in zip(shapes, wanted, strict=True)))
 
@@ -216,13 +212,27 @@ def _image(frame: Any) -> np.ndarray:
     if frame.dtype == np.uint8:
         return frame
     with np.errstate(over="ignore", invalid="ignore"):
-        frame = frame.astype(np.float32, copy=False)
+        frame = np.ascontiguousarray(frame, dtype=np.float32)
+        if 4 * frame.size * DIMMEST**2 < _power(frame) < BRIGHTEST**2:  # so is every frame of a video
+            return frame
         peak = max(frame.max(), -frame.min())
     if not peak <= BRIGHTEST:
         y, x = np.argwhere(~(np.abs(frame) <= BRIGHTEST))[0]
         what = f"pixel of {frame[y, x]:.3g}" if np.isfinite(frame[y, x]) else "NaN or infinite pixel"
         raise ValueError(f"the frame has a {what} at row {y}, column {x}; expected magnitudes of {BRIGHTEST:g} or less")
     return frame if peak >= DIMMEST else np.zeros_like(frame)
+
+
+@compiled(**SUMS)
+def _power(frame):
+    """Return the sum of squares of a frame: not a number, or infinite, if one of its pixels is."""
+    total = 0.0
+    for y in range(len(frame)):
+        power, row = np.float32(0), frame[y]
+        for x in range(len(row)):
+            power += row[x] * row[x]
+        total += float(power)
+    return total
 
 
 def _checked(out: Field, own: Field) -> Field:
