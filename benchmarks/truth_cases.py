@@ -12,7 +12,7 @@ from truth_cameras import blurred, coded, dim, rolling_shutter
 from truth_light import LIGHTS, OTHERS, lit
 from truth_methods import confidence
 from truth_pairs import Pair, dimetrodon, noisy_pair, stereo
-from truth_rendered import FURTHEST, panoramas, photographs
+from truth_rendered import FURTHEST, panoramas, photographs, things
 
 SIZES = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64)
 """Motion of photographs [pixels]."""
@@ -43,7 +43,18 @@ def with_noise(make: Callable[..., list[Any]], noise: float, *given: Any) -> lis
 @cache
 def cases() -> dict[str, Case]:
     """Return the cases by name, in the order of the table; nothing is rendered before a case is made."""
-    parts = (real, small_and_large, by_contrast, turning, in_panoramas, under_lights, shutters, in_the_dark, in_codecs)
+    parts = (
+        real,
+        small_and_large,
+        by_contrast,
+        turning,
+        small_things,
+        in_panoramas,
+        under_lights,
+        shutters,
+        in_the_dark,
+        in_codecs,
+    )
     return {name: case for part in parts for name, case in part()}
 
 
@@ -143,6 +154,12 @@ def turning() -> Iterator[tuple[str, Case]]:
         ("zoom", 0.05, "grows by 5 %"),
     ):
         yield f"{what}.{size:g}", Case(kind, f"{label}, noise 2", partial(with_noise, photographs, 2, what, size))
+
+
+def small_things() -> Iterator[tuple[str, Case]]:
+    for radius, size in ((12, 2), (12, 4), (24, 4), (24, 8), (24, 12), (48, 24)):
+        label = f"{2 * radius} px across, {size} px, noise 2"
+        yield f"things.{radius}px.{size}px", Case("small things", label, partial(with_noise, things, 2, radius, size))
 
 
 def in_panoramas() -> Iterator[tuple[str, Case]]:
