@@ -8,8 +8,8 @@ about it did: where the mean square of what is left between the frames, carried 
   of one of these, if less than 0.9 of what its own leaves is left. DIS (Kroeger et al. 2016, ECCV; as OpenCV has it)
   and PatchMatch (Barnes et al. 2009, ACM Transactions on Graphics 28: 24) propagate alike.
 - On all scales but the finest, cells whose own velocity leaves more than noise would, and than slopes would that are
-  off by 0.7 pixels, may take one that is three pixels faster or slower along either axis, if that leaves half. One of
-  four cells is looked at and speaks for the four. Content that is hidden finds no match.
+  off by 0.7 pixels, may take one that is up to three pixels faster or slower along either axis, if that leaves half.
+  One of four cells is looked at and speaks for the four. Content that is hidden finds no match.
 
 Where motion is smooth and explains the frames, both take next to no time.
 """
@@ -26,10 +26,16 @@ __all__ = ["N_ROWS", "explain_band", "propagate_band"]
 APART = 4
 """Cells to those that are asked, each way."""
 
-STEPS = (-3, 0, 3)
+STEPS = (-3.0, -1.5, 0.0, 1.5, 3.0)
 """What is added to a velocity along either axis [pixels of the scale per frame]; windows see half of it."""
 
-NEIGHBOURS = ((0, 0, 0, 0), (0, APART, 0, 0), (0, -APART, 0, 0), (APART, 0, 0, 0), (-APART, 0, 0, 0))
+NEIGHBOURS = (
+    (0, 0, 0.0, 0.0),
+    (0, APART, 0.0, 0.0),
+    (0, -APART, 0.0, 0.0),
+    (APART, 0, 0.0, 0.0),
+    (-APART, 0, 0.0, 0.0),
+)
 CANDIDATES = NEIGHBOURS + tuple((0, 0, dy, dx) for dy in STEPS for dx in STEPS if dy or dx)
 """Cells down and to the right whose velocity may be taken, and what is added to it along y and x [pixels]; the cell's
 own first."""
@@ -188,7 +194,8 @@ def explain_band(before, after, gain, first, last, prior, out):
     tuple of float
         Sums over the same content in the frame before, and in the carried one.
     """
-    zero, was_all, seen_all = np.float32(0), 0.0, 0.0
+    zero = np.float32(0)
+    before_all, after_all = np.float64(0), np.float64(0)
     bottom, end = before.shape[0] - 2 * PAD - 2, before.shape[1] - 2 * PAD - 2
     for y in range(first, last):
         for x in range(out.shape[1]):
@@ -201,8 +208,8 @@ def explain_band(before, after, gain, first, last, prior, out):
             slopes = (g0 * g0 + g1 * g1) + (g2 * g2 + g3 * g3) + (h0 * h0 + h1 * h1) + (h2 * h2 + h3 * h3)
             out[y, x] = np.float32(0.25) * (left if left > FAR * slopes else zero)
             was = ((a[1] + a[2]) + (b[1] + b[2])) if left >= zero else zero
-            was_all, seen_all = was_all + was, seen_all + seen
-    return was_all, seen_all
+            before_all, after_all = before_all + was, after_all + seen
+    return before_all, after_all
 
 
 @compiled(**SUMS)

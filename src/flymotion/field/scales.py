@@ -229,7 +229,7 @@ class Scale:
     def _row(self, worker: int) -> np.ndarray:
         return self._rows[worker][0]
 
-    def estimate(self, field: MotionField, n_rounds: int, quality: bool) -> None:
+    def estimate(self, field: MotionField, quality: bool) -> None:
         """Estimate velocity: so many times the frame after is carried by what is known, and what is left is added."""
         before, after = self.frames
         n = 4 * (2 * self._radius + 1) ** 2
@@ -244,9 +244,9 @@ class Scale:
             tuple(np.float32(number) for number in self._plane().ravel()),
         )
         known = self.prior
-        for turn in range(n_rounds):
+        for turn in range(field.rounds):
             self.enlarge(known[:2], SAME[:2], self._known)
-            votes = self._votes if quality and turn == n_rounds - 1 else self._votes[:3]
+            votes = self._votes if quality and turn == field.rounds - 1 else self._votes[:3]
             into = self.estimates[2:] if len(votes) > 3 else NOTHING
             self._regress(before, after, self._known, regression, votes)
             self._agree(votes, regression.reference, into)

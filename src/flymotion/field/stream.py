@@ -143,7 +143,7 @@ class FieldStream:
             scale.descend(coarser, self.field, quality)
             if k == LIGHT and coarser is not None:
                 self._even()
-            scale.estimate(self.field, self.field.rounds_at(k - self._finest), quality)
+            scale.estimate(self.field, quality)
             coarser = scale
 
     def _even(self) -> None:
