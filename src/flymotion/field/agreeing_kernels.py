@@ -6,9 +6,9 @@ import numpy as np
 
 from flymotion.similarity.compilation import SUMS, compiled
 
-__all__ = ["N_PLANES", "agree_band", "scatter_of_tiles"]
+__all__ = ["N_PLANES", "agree_band", "scatter_of_tiles", "widen"]
 
-SPREAD = np.float32(0.25)
+SPREAD = np.float32(0.2)
 """Squared error, relative to the spread of the votes about their mean."""
 
 LEAST = np.float32(1e-6)
@@ -113,3 +113,34 @@ def scatter_of_tiles(velocity, error, side, found):
                     down += at * here
                 scatter += square - total * total / n - (along * along + down * down) / lever
             found[i, j] = max(scatter, zero) / (expected if expected > zero else one)
+
+
+@compiled(**SUMS)
+def widen(error, factors, side):
+    """Multiply squared errors by the squares of factors, each in the middle of its tile, linear between them.
+
+    Parameters
+    ----------
+    error : ndarray, shape (n_rows, n_columns)
+        Squared, at every cell.
+    factors : ndarray, shape (n_rows // side, n_columns // side)
+        Of tiles.
+    side : int
+        Of a tile [cells].
+    """
+    height, width = factors.shape
+    top, left = (error.shape[0] - height * side) // 2, (error.shape[1] - width * side) // 2
+    half, one = np.float32(0.5), np.float32(1)
+    for y in range(error.shape[0]):
+        place = min(max((np.float32(y - top) + half) / np.float32(side) - half, np.float32(0)), np.float32(height - 1))
+        i = int(place)
+        below = place - np.float32(i)
+        above, under = factors[i], factors[min(i + 1, height - 1)]
+        for x in range(error.shape[1]):
+            at = min(max((np.float32(x - left) + half) / np.float32(side) - half, np.float32(0)), np.float32(width - 1))
+            j = int(at)
+            k, beside = min(j + 1, width - 1), at - np.float32(j)
+            near = (one - below) * above[j] + below * under[j]
+            far = (one - below) * above[k] + below * under[k]
+            factor = (one - beside) * near + beside * far
+            error[y, x] *= factor * factor

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.field.agreeing_kernels import N_PLANES, agree_band, scatter_of_tiles
+from flymotion.field.agreeing_kernels import N_PLANES, agree_band, scatter_of_tiles, widen
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
@@ -53,9 +53,9 @@ FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
 
-TILE, ROUGH, ROUGHEST = 20, 0.75, 4.0
-"""Side of the tiles in which velocities are held against the planes through them [cells]; how far they lie from these,
-relative to their errors, where these are right; and what errors are multiplied by, at most."""
+TILE, ROUGH, ROUGHEST = 16, 0.6, 4.0
+"""Side of the tiles in which velocities are held against the plane through them [cells]; how far they lie from it,
+relative to their errors, both squared, where these are right; and what errors are multiplied by, at most."""
 
 LOST = 8.0
 """Error beyond which it is not known [pixels of the scale]."""
@@ -239,9 +239,9 @@ class Scale:
         if len(self._judged) < 2 * n:
             self._judged = np.zeros((2 * n, *self.shape), np.float32)
         known, out = self._judged[:n], self._judged[n : 2 * n]
-        gains = SAME[:n].copy()
-        gains[2:3] = self._widened() ** 2 if n == 4 else 1
-        self.enlarge(self.estimates[:n], gains, known)
+        if n == 4:
+            self._widen()
+        self.enlarge(self.estimates[:n], SAME[:n], known)
 
         def band(first: int, last: int, worker: int) -> None:
             judge_band(before, after, self._splines, first, last, known, noise, out, self._judging[worker])
@@ -251,13 +251,16 @@ class Scale:
             out[2][out[2] > LOST**2] = np.nan
         return out
 
-    def _widened(self) -> float:
-        """Return what errors are multiplied by: velocities that lie further from planes than they say are as wrong."""
-        n_rows, n_columns = self.estimates.shape[1:]
-        side = min(TILE, n_rows, n_columns)
-        found = np.zeros((n_rows // side, n_columns // side), np.float32)
-        scatter_of_tiles(self.estimates[:2], self.estimates[2], side, found)
-        return min(max(float(np.median(found)) / ROUGH, 1.0), ROUGHEST)
+    def _widen(self) -> None:
+        """Multiply errors where velocities lie further from the plane through them than they say: these are as wrong.
+
+        The least squares of metrology do so (Birge 1932), with one factor for all.
+        """
+        velocity, error = self.estimates[:2], self.estimates[2]
+        side = min(TILE, *error.shape)
+        found = np.zeros((error.shape[0] // side, error.shape[1] // side), np.float32)
+        scatter_of_tiles(velocity, error, side, found)
+        widen(error, np.clip(found / np.float32(ROUGH), np.float32(1), np.float32(ROUGHEST)), side)
 
     def _regress(
         self, before: np.ndarray, after: np.ndarray, known: np.ndarray, regression: Regression, votes: np.ndarray

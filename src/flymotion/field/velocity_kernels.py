@@ -114,7 +114,7 @@ FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 IN_SLOPES = np.float32(0.25)
 """Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
 
-WINDOW, PRIOR, MENDED = np.float32(0.7), np.float32(2.6), np.float32(0.03)
+WINDOW, PRIOR, MENDED = np.float32(0.6), np.float32(2.3), np.float32(0.015)
 """Squared error, relative to what a window leaves unexplained, to what the coarser scale says of its own where the
 window says little, and to the square of what the window has mended of it."""
 
