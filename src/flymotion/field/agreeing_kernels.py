@@ -130,17 +130,18 @@ def widen(error, factors, side):
     """
     height, width = factors.shape
     top, left = (error.shape[0] - height * side) // 2, (error.shape[1] - width * side) // 2
-    half, one = np.float32(0.5), np.float32(1)
+    half, each, zero, one = np.float32((side - 1) / 2), np.float32(1 / side), np.float32(0), np.float32(1)
     for y in range(error.shape[0]):
-        place = min(max((np.float32(y - top) + half) / np.float32(side) - half, np.float32(0)), np.float32(height - 1))
+        place = min(max((np.float32(y - top) - half) * each, zero), np.float32(height - 1))
         i = int(place)
         below = place - np.float32(i)
-        above, under = factors[i], factors[min(i + 1, height - 1)]
-        for x in range(error.shape[1]):
-            at = min(max((np.float32(x - left) + half) / np.float32(side) - half, np.float32(0)), np.float32(width - 1))
-            j = int(at)
-            k, beside = min(j + 1, width - 1), at - np.float32(j)
-            near = (one - below) * above[j] + below * under[j]
-            far = (one - below) * above[k] + below * under[k]
-            factor = (one - beside) * near + beside * far
-            error[y, x] *= factor * factor
+        above, under, row = factors[i], factors[min(i + 1, height - 1)], error[y]
+        for j in range(-1, width):
+            a, b = max(j, 0), min(j + 1, width - 1)
+            near, far = (one - below) * above[a] + below * under[a], (one - below) * above[b] + below * under[b]
+            start = left + j * side + side // 2  # the first cell that is not before the tile's middle
+            first, last = max(start, 0) if j >= 0 else 0, start + side if j < width - 1 else error.shape[1]
+            step, past = (far - near) * each, np.float32(side // 2) - half
+            for x in range(first, last):
+                factor = near + step * (np.float32(x - start) + past)
+                row[x] *= factor * factor
