@@ -252,9 +252,10 @@ class Scale:
         return out
 
     def _widen(self) -> None:
-        """Multiply errors where velocities lie further from the plane through them than they say: these are as wrong.
+        """Multiply errors where velocities lie further from the plane through them than their errors say.
 
-        The least squares of metrology do so (Birge 1932), with one factor for all.
+        Birge (1932) multiplies errors by the root of that ratio of squares. Here it is the ratio itself: what is wrong
+        over more than a tile, as blocks that a codec has copied, scatters less in it than it is wrong.
         """
         velocity, error = self.estimates[:2], self.estimates[2]
         side = min(TILE, *error.shape)
