@@ -33,8 +33,8 @@ class Field(NamedTuple):
         or shows an edge only: the aperture problem), times the share of the change that it explains.
     error : ndarray, shape (height, width)
         Of the velocity, as it is estimated [pixels per frame]: 95 % of all errors are within twice of it, or less than
-        that where things hide each other (``docs/accuracy.md``). NaN where it is not known: beyond 8 pixels of the
-        finest scale.
+        that where things hide each other or a codec leaves out what changes little (``docs/accuracy.md``). NaN where it
+        is not known: beyond 8 pixels of the finest scale.
     """
 
     directions: np.ndarray | None

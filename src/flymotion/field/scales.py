@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.field.agreeing_kernels import N_PLANES, agree_band
+from flymotion.field.agreeing_kernels import N_PLANES, agree_band, scatter_of_tiles, widen
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
@@ -53,6 +53,10 @@ CAP = 1.5
 FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
+
+TILE, ROUGH, ROUGHEST = 16, 0.6, 4.0
+"""Side of the tiles in which velocities are held against the plane through them [cells]; how far they lie from it,
+relative to their errors, both squared, where these are right; and what errors are multiplied by, at most."""
 
 LOST = 8.0
 """Error beyond which it is not known [pixels of the scale]."""
@@ -264,6 +268,8 @@ class Scale:
         if len(self._judged) < 2 * n:
             self._judged = np.zeros((2 * n, *self.shape), np.float32)
         known, out = self._judged[:n], self._judged[n : 2 * n]
+        if n == 4:
+            self._widen()
         self.enlarge(self.estimates[:n], SAME[:n], known)
 
         def band(first: int, last: int, worker: int) -> None:
@@ -273,6 +279,18 @@ class Scale:
         if n == 4:
             out[2][out[2] > LOST**2] = np.nan
         return out
+
+    def _widen(self) -> None:
+        """Multiply errors where velocities lie further from the plane through them than their errors say.
+
+        Birge (1932) multiplies errors by the root of that ratio of squares. Here it is the ratio itself: what is wrong
+        over more than a tile, as blocks that a codec has copied, scatters less in it than it is wrong.
+        """
+        velocity, error = self.estimates[:2], self.estimates[2]
+        side = min(TILE, *error.shape)
+        found = np.zeros((error.shape[0] // side, error.shape[1] // side), np.float32)
+        scatter_of_tiles(velocity, error, side, found)
+        widen(error, np.clip(found / np.float32(ROUGH), np.float32(1), np.float32(ROUGHEST)), side)
 
     def _regress(
         self, before: np.ndarray, after: np.ndarray, known: np.ndarray, regression: Regression, votes: np.ndarray

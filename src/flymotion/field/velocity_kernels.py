@@ -117,8 +117,9 @@ FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 IN_SLOPES = np.float32(0.25)
 """Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
 
-MENDED = np.float32(0.05)
-"""Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
+WINDOW, PRIOR, MENDED = np.float32(0.6), np.float32(2.3), np.float32(0.015)
+"""Squared error, relative to what a window leaves unexplained, to what the coarser scale says of its own where the
+window says little, and to the square of what the window has mended of it."""
 
 AT_REST = np.float32(0.5)
 """Share of what velocity leaves unexplained, below which rest leaves less by more than chance."""
@@ -200,8 +201,12 @@ def _solve_row(sums, n, regression, known, votes):
 
 @compiled(**PART, **SUMS)
 def _judge_row(sums, n, noise, known, votes):
-    """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
-    zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
+    r"""Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote.
+
+    With the window's matrix A of slopes, its ridge :math:`\lambda` and :math:`M = (A + \lambda)^{-1}`, what it leaves
+    unexplained makes an error of variance tr(M A M) a unit, and the prior's error is left as :math:`\lambda M`.
+    """
+    zero, one, half, two, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(2), np.float32(4)
     for i in range(n):
         a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
         least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
@@ -214,8 +219,13 @@ def _judge_row(sums, n, noise, known, votes):
         weight = votes[i]
         dx = votes[STRIDE + i] / weight + known[3 * STRIDE + i] - known[i]
         dy = votes[2 * STRIDE + i] / weight + known[4 * STRIDE + i] - known[STRIDE + i]
-        doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * known[2 * STRIDE + i]
-        doubt += MENDED * (dx * dx + dy * dy)
+        p, q = a + own, c + own
+        det = max(p * q - b * b, own * (a + q))
+        inverse = one / (det if det > zero else one)
+        square = own * inverse * (p * p + q * q + two * b * b) * inverse  # the ridge times tr(M M)
+        kept = half * own * square if det > zero else one
+        doubt = WINDOW * left * max((p + q) * inverse - square, zero)
+        doubt += PRIOR * kept * known[2 * STRIDE + i] + MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
         votes[5 * STRIDE + i] = votes[i] * share * agreement
 
