@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from truth_cameras import blurred, coded, dim, rolling_shutter
-from truth_light import LIGHTS, lit
+from truth_light import LIGHTS, OTHERS, lit
 from truth_methods import confidence
 from truth_pairs import Pair, dimetrodon, noisy_pair, stereo
-from truth_rendered import FURTHEST, panoramas, photographs
+from truth_rendered import FURTHEST, panoramas, photographs, things
 
 SIZES = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64)
 """Motion of photographs [pixels]."""
@@ -42,7 +43,18 @@ def with_noise(make: Callable[..., list[Any]], noise: float, *given: Any) -> lis
 @cache
 def cases() -> dict[str, Case]:
     """Return the cases by name, in the order of the table; nothing is rendered before a case is made."""
-    parts = (real, small_and_large, by_contrast, turning, in_panoramas, under_lights, shutters, in_the_dark, in_codecs)
+    parts = (
+        real,
+        small_and_large,
+        by_contrast,
+        turning,
+        small_things,
+        in_panoramas,
+        under_lights,
+        shutters,
+        in_the_dark,
+        in_codecs,
+    )
     return {name: case for part in parts for name, case in part()}
 
 
@@ -144,6 +156,12 @@ def turning() -> Iterator[tuple[str, Case]]:
         yield f"{what}.{size:g}", Case(kind, f"{label}, noise 2", partial(with_noise, photographs, 2, what, size))
 
 
+def small_things() -> Iterator[tuple[str, Case]]:
+    for radius, size in ((12, 2), (12, 4), (24, 4), (24, 8), (24, 12), (48, 24)):
+        label = f"{2 * radius} px across, {size} px, noise 2"
+        yield f"things.{radius}px.{size}px", Case("small things", label, partial(with_noise, things, 2, radius, size))
+
+
 def in_panoramas() -> Iterator[tuple[str, Case]]:
     for noise in (0, 5):
         for size in (0.1, 0.5, 2.0):
@@ -155,10 +173,11 @@ def in_panoramas() -> Iterator[tuple[str, Case]]:
 
 
 def under_lights() -> Iterator[tuple[str, Case]]:
-    for light in LIGHTS:
-        for size in (0, 0.5, 2):
+    for kind, lights, sizes in (("changing light", LIGHTS, (0, 0.5, 2)), ("other lights", OTHERS, (0, 2))):
+        for light, size in itertools.product(lights, sizes):
             label = f"{light}, {f'{size:g} px' if size else 'still'}, noise 2"
-            yield f"light.{light}.{size:g}px", Case("changing light", label, partial(with_noise, lit, 2, light, size))
+            name = f"light.{light.replace(' ', '-')}.{size:g}px"
+            yield name, Case(kind, label, partial(with_noise, lit, 2, light, size))
 
 
 def shutters() -> Iterator[tuple[str, Case]]:

@@ -12,8 +12,8 @@ from truth_methods import LABELS, PRESETS, SPEEDS
 
 from flymotion.plots.canvas import new_figure, new_panels
 
-MARKS = dict(zip(LABELS, "v o D v s D ^".split(), strict=True))
-SHADES = dict(zip(LABELS, (0.45, 1.0, 0.7, 0.45, 0.7, 1.0, 1.0), strict=True))
+MARKS = dict(zip(LABELS, "v 1 o 2 D v s D ^".split(), strict=True))
+SHADES = dict(zip(LABELS, (0.45, 0.45, 1.0, 1.0, 0.7, 0.45, 0.7, 1.0, 1.0), strict=True))
 
 LEAST = 1e-3
 """Errors are drawn no smaller [px]: those of a still scene may be 0."""

@@ -15,8 +15,17 @@ from truth_pairs import Pair
 Row = dict[str, Any]
 Flow = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-SPEEDS = ("fastest", "fast", "accurate")
-"""Our settings, fastest first."""
+SETTINGS: dict[str, dict[str, Any]] = {
+    "fastest": {"speed": "fastest"},
+    "fastest-radius-1": {"speed": "fastest", "radius": 1},
+    "fast": {"speed": "fast"},
+    "fast-radius-1": {"speed": "fast", "radius": 1},
+    "accurate": {"speed": "accurate"},
+}
+"""Ours, fastest first: windows of radius 1 for small things."""
+
+SPEEDS = tuple(SETTINGS)
+"""Their names."""
 
 DEFAULT = "fast"
 
@@ -24,7 +33,7 @@ PRESETS = ("dis-ultrafast", "dis-fast", "dis-medium", "farneback")
 """OpenCV's, fastest first."""
 
 LABELS = {
-    **{speed: f"ours, {speed}" for speed in SPEEDS},
+    **{name: f"ours, {name.replace('-radius-1', ', radius 1')}" for name in SETTINGS},
     "dis-ultrafast": "DIS ultrafast",
     "dis-fast": "DIS fast",
     "dis-medium": "DIS medium",
@@ -43,7 +52,7 @@ def setting(name: str, **more: Any) -> Any:
     """Return one of our settings; it is the same for frames of any size."""
     from flymotion.field import MotionField
 
-    return MotionField(speed=name, **more)
+    return MotionField(**SETTINGS[name] | more)
 
 
 def velocity_of(field: Any) -> Flow:

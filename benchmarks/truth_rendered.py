@@ -30,6 +30,9 @@ ANGLES = (20.0, 140.0, 260.0)
 MARGIN = 8
 """Pixels at the border of rendered frames that are left out."""
 
+PLACES = ((110.0, 90.0), (160.0, 130.0), (215.0, 110.0))
+"""Where small things are midway, one place for each direction [pixels from the left and the top]."""
+
 OPTICS = 0.6
 """Acceptance width of the eye that looks at photographs [its pixels]."""
 
@@ -104,6 +107,25 @@ def inside(start: np.ndarray, end: np.ndarray, shape: tuple[int, int] = SIZE) ->
     most = np.array(shape[::-1]) / 2 - MARGIN
     kept = (np.abs(start) < most).all(axis=1) & (np.abs(end) < most).all(axis=1)
     return np.where(kept[:, None], end - start, np.nan).T.reshape(2, *shape)
+
+
+@cache
+def things(radius: float, size: float) -> list[Any]:
+    """Return (before, after, truth), as floats, of a disc of one photograph that moves over the other, which is still.
+
+    Each of the directions ``ANGLES`` at a place of its own. The truth is that of the thing alone.
+    """
+    y, x = np.mgrid[: SIZE[0], : SIZE[1]]
+    pairs = []
+    for name, other in (PHOTOGRAPHS, PHOTOGRAPHS[::-1]):
+        ground = displaced(name, np.zeros((1, 2))).reshape(SIZE)
+        for way, (left, top) in zip(ways(), PLACES, strict=True):
+            step = size * way
+            frames = displaced(other, np.stack([-step / 2, step / 2])).reshape(2, *SIZE)
+            discs = [np.hypot(x - left - s * step[0], y - top - s * step[1]) < radius for s in (-0.5, 0.5)]
+            before, after = (np.where(disc, thing, ground) for disc, thing in zip(discs, frames, strict=True))
+            pairs.append((before, after, np.where(discs[0], step[:, None, None], np.nan)))
+    return pairs
 
 
 # -- panoramas ---------------------------------------------------------------------------------------------------------

@@ -245,6 +245,27 @@ def test_pixels_finer_than_the_finest_scale_are_interpolated(make_frames):
     np.testing.assert_allclose(field.velocity[INSIDE], expected[INSIDE], rtol=0, atol=2e-3)
 
 
+@pytest.mark.parametrize(("finest", "spacing"), [(0, 1), (1, 2), (2, 4), (3, 8), (9, 8)])
+def test_what_is_not_interpolated_stands_where_it_is_estimated(make_frames, finest, spacing):
+    frames, shape = make_frames(shape=(71, 331), velocity=(2.5, 1.35)), (71, 331)
+    few, every = (MotionField(finest=finest, interpolated=way) for way in (False, True))
+    assert (few.spacing(shape), every.spacing(shape)) == (spacing, 1)
+    found, field = few.between(*frames), every.between(*frames)
+    np.testing.assert_array_equal(found.directions, field.directions)
+    places = (np.mgrid[:71, :331] - (spacing - 1) / 2) / spacing
+    inside = np.s_[spacing : -2 * spacing, spacing : -2 * spacing]
+    for name, of in product(("velocity", "confidence"), (0, -1)):
+        values, expected = (
+            getattr(part, name).reshape(-1, *getattr(part, name).shape[-2:])[of] for part in (found, field)
+        )
+        assert values.shape == (71 // spacing, 331 // spacing)
+        atol = 0.05 * np.ptp(values) * (spacing > 4)  # by 2, and then by 4
+        close = map_coordinates(values, places, order=1)[inside]
+        np.testing.assert_allclose(close, expected[inside], rtol=1e-5, atol=1e-5 + atol)
+    squares = map_coordinates(found.error**2, places, order=1)[inside]
+    np.testing.assert_allclose(np.sqrt(squares), field.error[inside], rtol=1e-3 + 0.1 * (spacing > 4))
+
+
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7])
 def test_exact_learned_responses_are_those_of_each_patch(make_frames, make_detectors, size):
     before, after = make_frames(shape=(20, 1100))

@@ -40,6 +40,16 @@ def test_an_exact_flow_is_found_whatever_the_confidence(motion, shape):
     assert found.support == 1
 
 
+@pytest.mark.parametrize("spacing", [2, 4, 8])
+@pytest.mark.parametrize("shape", [(63, 127), (91, 157)])
+def test_velocities_of_every_few_pixels_are_those_of_the_frame(spacing, shape):
+    """Of the frame's centre, whatever rows and columns are left over."""
+    height, width = (side // spacing * spacing for side in shape)
+    blocks = flow(*MOTION, shape)[:, :height, :width].reshape(2, height // spacing, spacing, -1, spacing)
+    found = global_motion(blocks.mean(axis=(2, 4)), np.ones(blocks.shape[1:4:2]), shape=shape)
+    assert_allclose(found[:4], MOTION, atol=1e-5)
+
+
 def test_midway_a_camera_that_yaws_has_neither_rotation_nor_looming():
     down, right = places()
     focal, yaw = 100.0, np.radians(12)

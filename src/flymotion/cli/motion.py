@@ -105,7 +105,8 @@ def detect(
     large += [f"overlay-{mode}.mp4" for mode in overlay]
     names = [*TABLE, *([DETECTORS] if reading["model"] else []), *large]
     with one_line_errors(), plain_warnings(), results(out, names, sources=[source, reading["model"]]) as run:
-        found = detecting.detect(source, dense=bool(large), **reading)
+        dense = fields is not None or bool({*overlay} - {"arrows"})
+        found = detecting.detect(source, dense=dense, **reading)
         if found.learner is not None:
             detecting.write_directions(run.aside / DETECTORS, found)
             if not (verdict := found.learner.verdict_).ok:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,6 +41,9 @@ at 1.3 one has some on 0.5 % of the frame, at 0.9 four on up to 5 %. Of three re
 frame are confident, which were 0.43, 0.64 and 0.83 at 0.9.
 """
 
+N_AHEAD = 1
+"""Fields that wait to be looked at, while the next is computed: enough to keep all cores busy."""
+
 LEAST = 16
 """Fewest pixels of the field each way: a window of its velocity, and some room."""
 
@@ -60,8 +63,8 @@ class Detection(NamedTuple):
         The frame: 0 (black) to 255 of videos and 8-bit images, otherwise as stored.
     field : Field or None
         ``directions`` (in the order of :attr:`Detecting.angles`, and only if dense), ``velocity``, ``confidence`` and
-        ``error`` at every pixel that the detectors look at; velocity and its error in pixels of the source. The arrays
-        are the detection's own.
+        ``error`` at every pixel that the detectors look at, or, unless dense, at every few of them
+        (:attr:`Detecting.spacing`); velocity and its error in pixels of the source. The arrays are the detection's own.
     motion : GlobalMotion
         In pixels of the source.
     responses : ndarray, shape (n_directions,)
@@ -139,30 +142,48 @@ class Detecting:
         """Height and width of the fields."""
         return _reduced(self.movie.shape, self.view_scale)
 
+    def needed_dense(self, path: Path) -> None:
+        """Refuse to write what takes everything at every pixel, where that is not computed."""
+        if not self.field.interpolated:
+            raise ValueError(f"{path}: takes responses and velocities at every pixel; detect with dense=True")
+
+    @property
+    def spacing(self) -> int:
+        """How far apart the velocities of a field are [pixels that the detectors look at]: 1 if dense."""
+        return self.field.spacing(self.shape)
+
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what is computed at every pixel, by its name."""
-        leading: dict[str, tuple[int, ...]] = {"directions": (self.n_directions,), "velocity": (2,)}
-        return {name: leading.get(name, ()) + self.shape for name in self.field.outputs}
+        """Shapes of what a field holds, by its name."""
+        height, width = (side // self.spacing for side in self.shape)
+        shapes = {"directions": (self.n_directions, *self.shape), "velocity": (2, height, width)}
+        return {name: shapes.get(name, (height, width)) for name in self.field.outputs}
 
     def __iter__(self) -> Iterator[Detection]:
-        """Yield one detection a frame; frames are read ahead on a thread, and none is left out."""
-        stream, means, fields = self.field.stream(), MeanResponses(self.field, self.shape[0]), Recycled(self.shapes)
-        with closing(ahead(frame for frame in self.movie.frames())) as frames:
-            for number, frame in enumerate(frames):
+        """Yield one detection a frame, none left out; frames are read, and fields computed, ahead on two threads."""
+        means = MeanResponses(self.field, self.shape[0])
+        with closing(ahead(self._estimated(), N_AHEAD)) as pairs:
+            for number, (frame, seen, field, noise) in enumerate(pairs):
                 if frame.cut:
-                    stream.cut()
                     means.cut()
-                seen = self._seen(frame)
-                field = stream.step(seen, fields.take())
                 responses = means.step(seen, field)
                 if field is None:
                     yield Detection(number, frame.time, frame.cut, frame.image, None, UNKNOWN, responses)
                 else:
                     motion = self._in_source(field, frame.steps)
                     yield Detection(
-                        number, frame.time, False, frame.image, field, motion, responses, stream.noise, frame.steps
+                        number, frame.time, False, frame.image, field, motion, responses, noise, frame.steps
                     )
+
+    def _estimated(self) -> Generator[tuple[Frame, np.ndarray, Field | None, float]]:
+        """Yield each frame, what the detectors see of it, the field of the pair that it ends, and the noise."""
+        stream, fields = self.field.stream(), Recycled(self.shapes)
+        with closing(ahead(frame for frame in self.movie.frames())) as frames:
+            for frame in frames:
+                if frame.cut:
+                    stream.cut()
+                seen = self._seen(frame)
+                yield frame, seen, stream.step(seen, fields.take()), stream.noise
 
     def _seen(self, frame: Frame) -> np.ndarray:
         """Return a frame as a model saw those that it learned from."""
@@ -171,7 +192,7 @@ class Detecting:
     def _in_source(self, field: Field, steps: float) -> GlobalMotion:
         """Return the motion of the whole frame, and make it and the field's velocity pixels of the source, a step."""
         assert field.velocity is not None and field.confidence is not None and field.error is not None
-        x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence, field.error)
+        x, y, rotation, looming, *rest = global_motion(field.velocity, field.confidence, field.error, self.shape)
         gain = self.scale / steps
         if gain != 1:
             np.multiply(field.velocity, gain, out=field.velocity)
@@ -198,8 +219,9 @@ def detect(
         Whose detectors to use; by default three-pixel detectors of the four cardinal directions. Frames are looked at
         as those that it learned from.
     dense : bool
-        Whether responses are wanted at every pixel. Without, the mean responses are the same, and large frames take
-        less time.
+        Whether fields are wanted at every pixel. Without, there are no responses but their means, which are the same,
+        velocity stands where it is estimated, :attr:`Detecting.spacing` pixels apart, and the motion of the frame is
+        the same but for what is interpolated, at a fraction of the time.
     speed : {"fastest", "fast", "accurate"}
         How much work the velocity is worth, :class:`flymotion.field.MotionField`.
     **reading : Any
@@ -246,8 +268,9 @@ def detect(
             f"{movie.name}: {reduced}frames have {height} x {width} pixels; expected {least} or more each way, which "
             f"the detectors need: choose {smaller}a larger part of the frame"
         )
-    if not dense and (detectors is None or strips(height, reach(field)).size < height):  # else more work
-        field = replace(field, outputs=OUTPUTS[1:])
+    if not dense:
+        fewer = detectors is None or strips(height, reach(field)).size < height  # else strips are more work
+        field = replace(field, interpolated=False, outputs=OUTPUTS[1:] if fewer else OUTPUTS)
     top, _, left, _ = reading.get("crop") or (0, 0, 0, 0)
     return Detecting(movie, field, view_scale, scale, (top, left), learner)
 

@@ -43,7 +43,7 @@ class ZarrFields:
     Raises
     ------
     ValueError
-        zarr is not installed.
+        zarr is not installed, or the detection is not dense.
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
@@ -52,6 +52,7 @@ class ZarrFields:
         except ImportError as error:
             raise ValueError(f"{path}: zarr is not installed; pip install zarr, or choose npz") from error
         self.path, self._detecting, self._zarr = Path(path), detecting, zarr
+        detecting.needed_dense(self.path)
         self._n_pairs = 0
         self._format = {"zarr_format": 2} if int(zarr.__version__.partition(".")[0]) > 2 else {}
 
@@ -124,11 +125,12 @@ class NpzFields:
     Raises
     ------
     ValueError
-        More than ``MOST_BYTES`` of fields, as soon as that is known.
+        More than ``MOST_BYTES`` of fields, as soon as that is known, or a detection that is not dense.
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
         self.path, self._detecting = Path(path), detecting
+        detecting.needed_dense(self.path)
         self._pair = sum(math.prod(rest) * np.dtype(dtype).itemsize for _, _, rest, dtype in _layout(detecting))
         self._kept: list[dict[str, Any]] = []
         if detecting.movie.counted:  # what a header promises may be wrong

@@ -11,8 +11,8 @@ from flymotion.field import Field
 
 __all__ = ["Recycled"]
 
-KEPT = 3
-"""Most fields that are kept to be written to again."""
+KEPT = 5
+"""Most fields that are kept to be written to again: one is computed, one or two wait, and two are in a loop's hands."""
 
 
 class Recycled:

@@ -52,7 +52,7 @@ NEW = {"error_px", "steps"}
 """Columns that tables of 0.1 have not."""
 
 EVERY = 8
-"""The error is the median of that of every so many pixels each way."""
+"""The error is the median of that of every so many pixels of the field each way, or of as far apart if it has fewer."""
 
 
 class MotionTable:
@@ -70,6 +70,7 @@ class MotionTable:
         self.path = Path(path)
         self._interrupted = detecting.when_interrupted(self.path)
         self._names = _names(detecting.n_directions)
+        self._every = max(EVERY // detecting.spacing, 1)
 
     def __enter__(self) -> Self:
         """Open the file and write the names of the columns."""
@@ -98,7 +99,7 @@ class MotionTable:
         """Write one row."""
         x, y, rotation, looming, support, *_ = detection.motion
         support = math.nan if detection.cut else support
-        values = [x, y, rotation, looming, support, _median_error(detection), detection.steps]
+        values = [x, y, rotation, looming, support, _median_error(detection, self._every), detection.steps]
         time = "" if math.isnan(detection.time) else f"{detection.time:.6f}"
         cells = ("" if math.isnan(value) else f"{value:.6g}" for value in [*values, *detection.responses])
         with in_words(self.path):
@@ -113,10 +114,10 @@ def write_directions(path: str | os.PathLike[str], detecting: Detecting) -> None
         writer.writerows(zip(_names(detecting.n_directions), np.round(detecting.angles % 360, 1), strict=True))
 
 
-def _median_error(detection: Detection) -> float:
+def _median_error(detection: Detection, every: int) -> float:
     if detection.field is None or detection.field.error is None:
         return math.nan
-    errors = detection.field.error[EVERY // 2 :: EVERY, EVERY // 2 :: EVERY]
+    errors = detection.field.error[every // 2 :: every, every // 2 :: every]
     known = errors[np.isfinite(errors)]
     return float(np.median(known)) if known.size else math.nan
 

@@ -17,8 +17,8 @@ next coarser scale says, 0 at the coarsest: windows with little contrast or much
 do, and not that nothing moves. By :math:`\theta_0`, what is known so far, each pixel of the frame after has been
 carried back, so that what is left is a fraction of a pixel whatever the motion; :math:`\gamma` is the change of light,
 so that a lamp that flickers is no motion. Then the nine windows about a pixel agree, those that explain what they see
-most (:mod:`flymotion.field.scales`), and where rest explains twice as much as velocity does, there is rest. Frames
-whose light changes otherwise here than there are divided by their local mean first
+most (:mod:`flymotion.field.scales`), and where rest explains twice as much as velocity does, there is rest. Where
+light changes otherwise here than there, the frame before is lit as the one after first
 (:mod:`flymotion.field.uneven_light`).
 
 A slope is the difference of a pixel's neighbours, smoothed across it by (3, 10, 3) / 16

@@ -43,4 +43,5 @@ def in_bands(work: Callable[[int, int, int], None], n_rows: int) -> None:
     helpers = [_pool(os.getpid()).submit(take_turns, worker) for worker in range(1, n_helpers + 1)]
     take_turns(0)
     for helper in helpers:
-        helper.result()
+        if not helper.cancel():  # else no core was free for it, and no band is left
+            helper.result()

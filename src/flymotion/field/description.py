@@ -15,11 +15,14 @@ from flymotion.generators import Generators
 
 __all__ = ["MotionField"]
 
-SPEEDS = {"fastest": (2, (1, 1, 2, 3)), "fast": (1, (1, 1, 3)), "accurate": (0, (2, 2, 4))}
-"""Of each setting: finest scale, and rounds on it and on each coarser one, which takes a quarter of the time."""
+SPEEDS = {"fastest": 2, "fast": 1, "accurate": 0}
+"""The finest scale of each setting; each coarser one takes a quarter of the time."""
 
 SHORTEST_SIDE = 45
 """Pixels that the shorter side of a frame is left with, at least, at the finest scale that a setting chooses."""
+
+LEAST_SIDE = 7
+"""Pixels of the shorter side of the coarsest scale, at least."""
 
 HARDLY_EVER = 5.0
 """Standard deviations of a product of two normal numbers that one in a thousand is beyond."""
@@ -36,17 +39,18 @@ class MotionField:
         ``directions`` and ``opponent`` responses take the place of the three-pixel ones. The velocity is that of the
         three-pixel slopes all the same.
     speed : str
-        "fastest", "fast" or "accurate": the finest scale that velocity is estimated at, and how often on each. Scale 0
-        is the frame itself, and each next scale, the means over 2 x 2 pixels, half as large. "fastest" estimates at
-        scale 2 and once, as OpenCV's DIS "ultrafast" does, "fast" at 1 and once, "accurate" at 0 and twice; at finer
-        ones in frames whose shorter side would have less than 45 pixels. Finer pixels are interpolated linearly.
+        "fastest", "fast" or "accurate": the finest scale that velocity is estimated at. Scale 0 is the frame itself,
+        and each next scale, the means over 2 x 2 pixels, half as large. "fastest" estimates from scale 2 on, as
+        OpenCV's DIS "ultrafast" does, "fast" from 1, "accurate" from 0; from finer ones in frames whose shorter side
+        would have less than 45 pixels. Finer pixels are interpolated linearly.
         Responses are always those of the frame itself. What each setting takes and gives: ``docs/accuracy.md``.
     radius : int
         Of the window of the velocity, in cells of 2 x 2 pixels of its scale: ``4 radius + 2`` pixels each way; 1 to 32.
+        With 1 things half as large are seen, and noise twice as much: for clean video of small things.
     finest : int, optional
         Finest scale, instead of what ``speed`` says.
-    rounds : int, optional
-        Times that velocity is estimated at the finest scale, instead of what ``speed`` says.
+    rounds : int
+        Times that velocity is estimated at each scale. More than one helps at edges, and hardly anywhere else.
     scales : int
         Most scales. Those whose shorter side has less than 7 pixels are left out.
     ridge : float
@@ -60,6 +64,10 @@ class MotionField:
         Whether learned responses are evaluated exactly; see Notes.
     outputs : tuple of str
         What to compute, of :data:`OUTPUTS`. What is not written takes no time.
+    interpolated : bool
+        Whether velocity, confidence and error are interpolated to every pixel of the frame. If not, they stand where
+        they are estimated, at the pixels of the finest scale: :meth:`spacing` pixels of the frame each way. They are
+        in pixels of the frame all the same.
 
     Raises
     ------
@@ -113,12 +121,13 @@ class MotionField:
     speed: str = "fast"
     radius: int = 2
     finest: int | None = None
-    rounds: int | None = None
+    rounds: int = 1
     scales: int = 9
     ridge: float = 5e-4
     noise: float = 0.0
     exact: bool = False
     outputs: tuple[str, ...] = OUTPUTS
+    interpolated: bool = True
 
     __repr__ = in_brief
 
@@ -127,14 +136,14 @@ class MotionField:
             raise ValueError(f"unknown outputs {self.outputs!r}; expected a tuple of some of {OUTPUTS}")
         if self.speed not in SPEEDS:
             raise ValueError(f"speed is {self.speed!r}; expected one of {', '.join(SPEEDS)}")
-        for name in ("radius", "finest", "rounds", "scales"):
-            if not isinstance(value := getattr(self, name), (int, np.integer, type(None))):
+        for name in ("radius", "rounds", "scales", *(("finest",) if self.finest is not None else ())):
+            if not isinstance(value := getattr(self, name), (int, np.integer)):
                 raise TypeError(f"{name} is {value!r}; expected a whole number")
         if not (1 <= self.radius <= 32 and (self.finest is None or self.finest >= 0)):
             raise ValueError(
                 f"radius is {self.radius} and finest {self.finest}; expected a radius of 1 to 32 and finest from 0 on"
             )
-        if not (self.scales >= 1 and (self.rounds is None or self.rounds >= 1)):
+        if not (self.scales >= 1 and self.rounds >= 1):
             raise ValueError(f"scales is {self.scales} and rounds {self.rounds}; expected 1 or more")
         if not (0 <= self.ridge < np.inf and 0 <= self.noise < np.inf):
             raise ValueError(f"ridge is {self.ridge} and noise {self.noise}; expected finite numbers, 0 or more")
@@ -164,12 +173,24 @@ class MotionField:
         """Return the finest scale that velocity is estimated at in frames of a shape."""
         if self.finest is not None:
             return self.finest
-        return min(SPEEDS[self.speed][0], max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1)
+        return min(SPEEDS[self.speed], max(min(shape) // SHORTEST_SIDE, 1).bit_length() - 1)
 
-    def rounds_at(self, scale: int) -> int:
-        """Return how often velocity is estimated on a scale, 0 the finest that it is estimated at."""
-        rounds = SPEEDS[self.speed][1]
-        return self.rounds if self.rounds is not None and scale == 0 else rounds[min(scale, len(rounds) - 1)]
+    def n_scales(self, shape: tuple[int, int]) -> int:
+        """Return the number of scales of frames of a shape."""
+        return max(sum(min(shape) >> k >= LEAST_SIDE for k in range(self.scales)), 1)
+
+    def spacing(self, shape: tuple[int, int]) -> int:
+        """Return how far apart velocities are in frames of a shape [pixels of the frame].
+
+        With a spacing of s there are ``height // s`` rows of ``width // s`` of them, and number i along an axis stands
+        at pixel ``s i + (s - 1) / 2``.
+
+        Examples
+        --------
+        >>> MotionField().spacing((720, 1280)), MotionField(interpolated=False).spacing((720, 1280))
+        (1, 2)
+        """
+        return 1 if self.interpolated else 2 ** min(self.first_scale(shape), self.n_scales(shape) - 1)
 
     def stream(self) -> FieldStream:
         """Return a state to give one frame after the other to."""

@@ -119,7 +119,12 @@ UNKNOWN = GlobalMotion(math.nan, math.nan, math.nan, math.nan, 0.0)
 """What a frame without texture tells."""
 
 
-def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None = None) -> GlobalMotion:
+def global_motion(
+    velocity: np.ndarray,
+    confidence: np.ndarray,
+    error: np.ndarray | None = None,
+    shape: tuple[int, int] | None = None,
+) -> GlobalMotion:
     """Fit the motion of the whole frame: what most of its texture agrees with.
 
     Parameters
@@ -132,6 +137,9 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     error : ndarray, shape (height, width), optional
         Of the velocity [pixels per frame], NaN where it is not known: such places do not count. In the fit places weigh
         as their confidence, and those of more than common error as its inverse square, too.
+    shape : tuple of int, optional
+        Height and width of the frame [pixels], where velocities are those of every few pixels,
+        :meth:`flymotion.field.MotionField.spacing`; by default those of the velocity.
 
     Returns
     -------
@@ -144,7 +152,8 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
     >>> round(motion.x, 3), round(motion.y, 3), round(motion.rotation, 3), round(motion.looming, 3)
     (1.0, 0.0, 0.573, 0.0)
     """
-    seen = _seen(velocity, confidence, error)
+    shape = shape or (velocity.shape[1], velocity.shape[2])
+    seen = _seen(velocity, confidence, error, shape)
     if seen.texture < LEAST_SUPPORT:
         return UNKNOWN
     model, agreeing = _fitted(seen, _best_start(seen))
@@ -158,7 +167,7 @@ def global_motion(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarra
         x, y = (seen.v @ agreeing / total).tolist()
         return GlobalMotion(x, y, math.nan, math.nan, support)
     x, y, grow, turn = model[0, :4].tolist()
-    a = complex(grow, turn) / (math.hypot(*confidence.shape) / 2)
+    a = complex(grow, turn) / (math.hypot(*shape) / 2)
     to = (2 + a) / (2 - a)
     return GlobalMotion(x, y, -math.degrees(math.atan2(to.imag, to.real)), abs(to) - 1, support)
 
@@ -190,8 +199,8 @@ class _Seen(NamedTuple):
         return self._replace(**parts)
 
 
-def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None) -> _Seen:
-    at, pixels = _pixels(confidence.shape)
+def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None, shape: tuple[int, int]) -> _Seen:
+    at, pixels = _pixels(confidence.shape, shape)
     v, squares = velocity[:, *at].astype(float), confidence[at].astype(float) ** 2
     votes = squares / (squares + TEXTURE**2)
     near = math.hypot(NEAR, ROUGH * _roughness(v, votes))
@@ -205,17 +214,20 @@ def _seen(velocity: np.ndarray, confidence: np.ndarray, error: np.ndarray | None
         texture, votes = float((squares * known).mean()), votes * known
         precision = votes @ (1 / (LEAST_ERROR**2 + variance)) / max(votes.sum(), 1e-300)
         weights = weights * known / (1 + precision * variance)
-    x, y = (pixels + v / 2) / (math.hypot(*confidence.shape) / 2)
+    x, y = (pixels + v / 2) / (math.hypot(*shape) / 2)
     one, zero, xy = np.ones_like(x), np.zeros_like(x), x * y
     design = np.array([[one, zero], [zero, one], [x, y], [-y, x], [x * x, xy], [xy, y * y]])
     return _Seen(x + 1j * y, design, v, votes, weights, texture, near, least)
 
 
 @lru_cache(maxsize=8)
-def _pixels(shape: tuple[int, int]) -> tuple[Any, np.ndarray]:
-    """Return which pixels of a frame are looked at, as an index, and where from the centre they are, shape (2, n)."""
-    step = max(1, round(math.sqrt(math.prod(shape) / N_SAMPLES)))
-    rows, columns = (np.arange(step // 2, side, step) - (side - 1) / 2 for side in shape)
+def _pixels(few: tuple[int, int], shape: tuple[int, int]) -> tuple[Any, np.ndarray]:
+    """Return which pixels of a field are looked at, as an index, and where from the frame's centre, shape (2, n)."""
+    step = max(1, round(math.sqrt(math.prod(few) / N_SAMPLES)))
+    spacing = 2 ** int(math.log2(shape[0] // few[0]))  # with what is left over at the bottom it may be more
+    rows, columns = (
+        spacing * np.arange(step // 2, n, step) + (spacing - side) / 2 for n, side in zip(few, shape, strict=True)
+    )
     return (np.s_[step // 2 :: step],) * 2, np.stack(np.meshgrid(columns, rows)).reshape(2, -1)
 
 
@@ -279,7 +291,7 @@ def _fitted(seen: _Seen, model: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _squares(seen: _Seen, models: np.ndarray) -> np.ndarray:
     """Return squared differences from k motions, shape (k, n) [pixels per frame, squared]."""
-    differences = np.tensordot(models, seen.design, axes=1)
+    differences = (models @ seen.design.reshape(6, -1)).reshape(len(models), 2, -1)
     differences -= seen.v
     differences *= differences
     return differences[:, 0] + differences[:, 1]

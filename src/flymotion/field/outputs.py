@@ -25,15 +25,16 @@ class Field(NamedTuple):
     opponent : ndarray, shape (2, height, width)
         Signed responses along (x right, y down).
     velocity : ndarray, shape (2, height, width)
-        (x right, y down) [pixels per frame], of what is at a pixel in the frame before.
+        (x right, y down) [pixels per frame], of what is at a pixel in the frame before. It, confidence and error are of
+        every few pixels only, :meth:`MotionField.spacing`, where they are not to be interpolated.
     confidence : ndarray, shape (height, width)
         How well the velocity explains what these pixels did, 0 to 1: the share of it that is the window's own and not
         the coarser scale's or noise's, along the direction in which the window has least contrast (0 where it is flat,
         or shows an edge only: the aperture problem), times the share of the change that it explains.
     error : ndarray, shape (height, width)
         Of the velocity, as it is estimated [pixels per frame]: 95 % of all errors are within twice of it, or less than
-        that where things hide each other (``docs/accuracy.md``). NaN where it is not known: beyond 8 pixels of the
-        finest scale.
+        that where things hide each other or a codec leaves out what changes little (``docs/accuracy.md``). NaN where it
+        is not known: beyond 8 pixels of the finest scale.
     """
 
     directions: np.ndarray | None

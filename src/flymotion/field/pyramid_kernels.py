@@ -98,14 +98,14 @@ def _four_times_as_wide(mixed, n, out):
 
 @compiled(**SUMS)
 def enlarge(coarse, times, gains, out, first, last, mixed):
-    """Write rows first to last of planes 2 or 4 times as large, linear between the coarser pixels, times a gain each.
+    """Write rows first to last of planes 1, 2 or 4 times as large, linear between the pixels, times a gain each.
 
     Parameters
     ----------
     coarse : ndarray, shape (n, height, width)
         Planes of the coarser scale.
     times : int
-        2 or 4.
+        1, 2 or 4.
     gains : ndarray, shape (n,)
         What each is multiplied by.
     out : ndarray, shape (n, times height, times width) or up to times - 1 more each way
@@ -119,6 +119,11 @@ def enlarge(coarse, times, gains, out, first, last, mixed):
     n = out.shape[2]
     for p in range(len(coarse)):
         for y in range(first, last):
+            if times == 1:
+                gain, own, to = gains[p], coarse[p, y], out[p, y]
+                for i in range(n):
+                    to[i] = gain * own[i]
+                continue
             place = (np.float32(y) + np.float32(0.5)) / np.float32(times) - np.float32(0.5)
             row = np.int64(np.floor(place))
             share = gains[p] * (place - np.float32(row))

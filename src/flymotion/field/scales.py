@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from flymotion.field.agreeing_kernels import N_PLANES, agree_band
+from flymotion.field.agreeing_kernels import N_PLANES, agree_band, scatter_of_tiles, widen
 from flymotion.field.bands import in_bands, n_workers
 from flymotion.field.cubic import REACH, spline_rows
 from flymotion.field.forms import Form
 from flymotion.field.judging_kernels import differ_band, judge_band, judging_room
 from flymotion.field.patch_kernels import PatchScratch, respond_band
+from flymotion.field.propagating_kernels import N_ROWS, explain_band, propagate_band
 from flymotion.field.pyramid_kernels import PAD, enlarge, grain_of_blocks, halve, slope_power, surround
 from flymotion.field.response_kernels import three_pixel_band
-from flymotion.field.uneven_light import is_uneven
+from flymotion.field.uneven_light import UnevenLight
 from flymotion.field.velocity_kernels import Regression, VelocityScratch, regress_band
 
 if TYPE_CHECKING:
@@ -53,11 +54,18 @@ FIRMER = 2.0
 """Ridge a unit of what noise leaves unexplained where a coarser scale has said that motion is slow: that is known there
 as well as it is here."""
 
+TILE, ROUGH, ROUGHEST = 16, 0.6, 4.0
+"""Side of the tiles in which velocities are held against the plane through them [cells]; how far they lie from it,
+relative to their errors, both squared, where these are right; and what errors are multiplied by, at most."""
+
 LOST = 8.0
 """Error beyond which it is not known [pixels of the scale]."""
 
 LEAST = 0.006
 """Change that says nothing, where a pixel is looked at once more, relative to the mean square slope."""
+
+FOREIGN = 16.0
+"""Change left by what the coarser scale says, relative to that of noise, beyond which another velocity is searched."""
 
 GAIN = 0.01
 """Ridge on the change of light, relative to the mean square slope."""
@@ -69,8 +77,6 @@ ENLARGED = np.array([2, 2, 4, 1], np.float32)
 
 SAME = np.ones(4, np.float32)
 """What they are multiplied by from cells to pixels."""
-
-Kept = tuple[np.ndarray, list[float], list[float]]
 
 
 class Scale:
@@ -86,9 +92,11 @@ class Scale:
         Of the windows [cells].
     estimated : bool
         Whether velocity is estimated here; otherwise there is no room for it.
+    searches : bool
+        Whether velocities are searched that the coarser scale has not seen.
     """
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool) -> None:
+    def __init__(self, shape: tuple[int, int], dtype: Any, radius: int, estimated: bool, searches: bool) -> None:
         self.shape = shape
         padded = (shape[0] + 2 * PAD, shape[1] + 2 * PAD)
         self.frames = [np.zeros(padded, dtype), np.zeros(padded, dtype)]
@@ -96,10 +104,13 @@ class Scale:
         self.grains = [0.0, 0.0]
         cells = (-(-shape[0] // 2), -(-shape[1] // 2))
         self.prior = np.zeros((3, *cells) if estimated else (0, 0, 0), np.float32)
-        self.estimated, self.informed = estimated, False
+        self.estimated, self.informed, self.gain = estimated, False, np.float32(1)
         self._radius = radius
         if estimated:
             self.estimates = np.zeros((4, *cells), np.float32)
+            self._enlarged = np.zeros_like(self.prior)
+            self._left = np.zeros([-(-n // 2) for n in cells] if searches else (0, 0), np.float32)
+            self._propagating = [np.zeros((N_ROWS, cells[1] + 2), np.float32) for _ in range(n_workers())]
             self._votes = np.zeros((N_PLANES, *cells), np.float32)
             self._cells = np.zeros((4, *cells), np.float32)
             self._judged = np.zeros((0, 0, 0), np.float32)
@@ -152,35 +163,58 @@ class Scale:
         self.powers.reverse()
         self.grains.reverse()
 
-    def copied(self) -> Kept:
-        """Return a copy of the next frame, and slopes and noise of both."""
-        return self.frames[1].copy(), [*self.powers], [*self.grains]
+    def uneven_light(self, light: UnevenLight) -> np.ndarray | None:
+        """Return how light changes, where it does so unevenly, and take how the frame moves as the prior."""
+        found = light.look(self.frames[0], self.frames[1], self._splines, self._plane(), sum(self.powers) / 2)
+        if found is None:
+            return None
+        gain, plane = found
+        y, x = (0.5 + 2 * np.arange(n) for n in self.prior.shape[1:])
+        for prior, (first, along, down) in zip(self.prior, plane, strict=False):
+            prior[:] = first + along * x + down * y[:, None]
+        return gain
 
-    def put_back(self, kept: Kept) -> None:
-        """Let them be what they were."""
-        self.frames[1], self.powers, self.grains = kept
+    def brighten(self, gain: np.ndarray) -> None:
+        """Multiply the last frame."""
+        self.frames[0][PAD:-PAD, PAD:-PAD] *= gain
+        surround(self.frames[0])
 
-    def is_uneven(self) -> bool:
-        """Return whether light changes unevenly, by what velocity is here."""
-        before, after = self.frames
-        return is_uneven(before, after, self.estimates, sum(self.powers) / 2)
-
-    def even(self, mean: np.ndarray, added: float) -> None:
-        """Divide the next frame by its local mean."""
-        frame = self.frames[1][PAD:-PAD, PAD:-PAD]
-        frame += added
-        frame *= (float(mean.mean()) + added) / (mean + added)
-        surround(self.frames[1])
-
-    def descend(self, coarser: Scale | None, quality: bool) -> None:
+    def descend(self, coarser: Scale | None, field: MotionField, quality: bool) -> None:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
         self.informed = coarser is not None
         if coarser is None:
+            before, after = (float(frame.sum()) for frame in self.frames)
+            self.gain = np.float32(before / after if before > 0 and after > 0 else 1)
             self.prior[:2] = 0
             self.prior[2] = max(self.shape) ** 2
         else:
             n = 3 if quality else 2
-            self.enlarge(coarser.estimates[:n], ENLARGED[:n], self.prior[:n])
+            told = self._enlarged[:n]
+            self.enlarge(coarser.estimates[:n], ENLARGED[:n], told)
+            self._propagate(told, coarser, self._noise(field))
+
+    def _noise(self, field: MotionField) -> float:
+        """Return the variance of the change that says nothing."""
+        return 2 * max(sum(self.grains) / 2, field.noise**2) + LEAST * sum(self.powers) / 2
+
+    def _propagate(self, told: np.ndarray, coarser: Scale, noise: float) -> None:
+        """Let each cell take over what explains more; search, too, where what is left is more than noise."""
+        before, after = self.frames
+        left, quiet, gain = self._left, np.float32(FOREIGN * noise), coarser.gain
+        out = self.prior[: len(told)]
+        sums = np.zeros((len(left), 2))
+
+        def explain(first: int, last: int, worker: int) -> None:
+            sums[first] = explain_band(before, after, gain, first, last, told, left)
+
+        def band(first: int, last: int, worker: int) -> None:
+            propagate_band(before, after, self.gain, first, last, told, left, quiet, out, self._propagating[worker])
+
+        if len(left):
+            in_bands(explain, len(left))
+        was, seen = sums.sum(axis=0)
+        self.gain = np.float32(was / seen) if was > 0 and seen > 0 else gain
+        in_bands(band, out.shape[1])
 
     def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
         """Return the first n planes of what the next coarser scale says, where nothing is estimated."""
@@ -190,7 +224,7 @@ class Scale:
         return self.prior
 
     def enlarge(self, coarse: np.ndarray, gains: np.ndarray, out: np.ndarray, times: int = 2) -> None:
-        """Write planes 2 or 4 times as large, each times a gain."""
+        """Write planes 1, 2 or 4 times as large, each times a gain."""
 
         def band(first: int, last: int, worker: int) -> None:
             enlarge(coarse, times, gains, out, first, last, self._row(worker))
@@ -200,7 +234,7 @@ class Scale:
     def _row(self, worker: int) -> np.ndarray:
         return self._rows[worker][0]
 
-    def estimate(self, field: MotionField, n_rounds: int, quality: bool) -> None:
+    def estimate(self, field: MotionField, quality: bool) -> None:
         """Estimate velocity: so many times the frame after is carried by what is known, and what is left is added."""
         before, after = self.frames
         n = 4 * (2 * self._radius + 1) ** 2
@@ -215,9 +249,9 @@ class Scale:
             tuple(np.float32(number) for number in self._plane().ravel()),
         )
         known = self.prior
-        for turn in range(n_rounds):
+        for turn in range(field.rounds):
             self.enlarge(known[:2], SAME[:2], self._known)
-            votes = self._votes if quality and turn == n_rounds - 1 else self._votes[:3]
+            votes = self._votes if quality and turn == field.rounds - 1 else self._votes[:3]
             into = self.estimates[2:] if len(votes) > 3 else NOTHING
             self._regress(before, after, self._known, regression, votes)
             self._agree(votes, regression.reference, into)
@@ -231,10 +265,11 @@ class Scale:
     def judge(self, field: MotionField, n: int) -> np.ndarray:
         """Return velocity at every pixel, for n = 4 squared error and confidence, too, once all cells are judged."""
         before, after = self.frames
-        floor = LEAST * sum(self.powers) / 2
-        noise = np.float32(2 * max(sum(self.grains) / 2, field.noise**2) + floor)
+        noise = np.float32(self._noise(field))
         if len(self._judged) < n:
             self._judged = np.zeros((n, *self.shape), np.float32)
+        if n == 4:
+            self._widen()
         estimates, known, cells, out = self.estimates[:n], self._known, self._cells[:n], self._judged[:n]
         self.enlarge(estimates[:2], SAME[:2], known)
 
@@ -252,6 +287,18 @@ class Scale:
         if n == 4:
             out[2][out[2] > LOST**2] = np.nan
         return out
+
+    def _widen(self) -> None:
+        """Multiply errors where velocities lie further from the plane through them than their errors say.
+
+        Birge (1932) multiplies errors by the root of that ratio of squares. Here it is the ratio itself: what is wrong
+        over more than a tile, as blocks that a codec has copied, scatters less in it than it is wrong.
+        """
+        velocity, error = self.estimates[:2], self.estimates[2]
+        side = min(TILE, *error.shape)
+        found = np.zeros((error.shape[0] // side, error.shape[1] // side), np.float32)
+        scatter_of_tiles(velocity, error, side, found)
+        widen(error, np.clip(found / np.float32(ROUGH), np.float32(1), np.float32(ROUGHEST)), side)
 
     def _regress(
         self, before: np.ndarray, after: np.ndarray, known: np.ndarray, regression: Regression, votes: np.ndarray

@@ -11,8 +11,9 @@ import numpy as np
 from flymotion.field.forms import Form
 from flymotion.field.outputs import OUTPUTS, Field
 from flymotion.field.scales import ENLARGED, Scale
-from flymotion.field.uneven_light import LIGHT, local_mean
+from flymotion.field.uneven_light import LIGHT, UnevenLight
 from flymotion.frames import in_order, not_masked
+from flymotion.similarity.compilation import SUMS, compiled
 
 if TYPE_CHECKING:
     from flymotion.field.description import MotionField
@@ -108,15 +109,16 @@ class FieldStream:
     def _begin(self, frame: np.ndarray, own: Field) -> None:
         field, shape = self.field, frame.shape
         self._own = own
-        sides = [min(shape) >> k for k in range(field.scales)]
-        n_scales = max(sum(side >= LEAST_SIDE for side in sides), 1) if any(p is not None for p in own[2:]) else 0
+        n_scales = field.n_scales(shape) if any(part is not None for part in own[2:]) else 0
         self._finest = min(field.first_scale(shape), n_scales - 1) if n_scales else 0
         self._keeps_all = self._finest == 0 or any(part is not None for part in own[:2])
         dtype = np.float32 if n_scales and self._finest == 0 else frame.dtype
-        self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0)]
+        self._scales = [Scale(shape, dtype, field.radius, n_scales > 0 and self._finest == 0, False)]
         for k in range(1, n_scales):
             shape = (shape[0] // 2, shape[1] // 2)
-            self._scales.append(Scale(shape, np.float32, field.radius, k >= self._finest))
+            self._scales.append(Scale(shape, np.float32, field.radius, k >= self._finest, k > self._finest))
+        if n_scales > LIGHT + 1:
+            self._light = UnevenLight(self._scales[LIGHT].shape)
 
     def _compute(self, out: Field) -> None:
         wanted: Any = Field(*(no if part is None else part for part, no in zip(out, UNWANTED, strict=True)))
@@ -126,71 +128,52 @@ class FieldStream:
             self._scales[0].respond_learned(self._form, wanted)
         if not self._scales[-1].estimated:
             return
-        quality = out.confidence is not None or out.error is not None
-        if self._estimate(quality, LIGHT):
-            self._write(out)
-            return
-        scales = self._scales[self._finest :]
-        kept = [scale.copied() for scale in scales]
-        self._even()
-        self._estimate(quality)
+        self._estimate(out.confidence is not None or out.error is not None)
         self._write(out)
-        for scale, own in zip(scales, kept, strict=True):
-            scale.put_back(own)
 
     def _look(self) -> None:
         grain = math.inf
         for scale in self._scales[self._finest :]:
             grain = scale.look(grain) / 4  # the means of white noise have a quarter of its variance
 
-    def _estimate(self, quality: bool, light: int = -1) -> bool:
-        """Estimate velocity from the coarsest scale on; return False, at scale ``light``, if light is uneven there."""
+    def _estimate(self, quality: bool) -> None:
+        """Estimate velocity from the coarsest scale on."""
         coarser = None
         for k, scale in reversed([*enumerate(self._scales)][self._finest :]):
-            scale.descend(coarser, quality)
-            scale.estimate(self.field, self.field.rounds_at(k - self._finest), quality)
-            if k == light and scale.is_uneven():
-                return False
+            scale.descend(coarser, self.field, quality)
+            if k == LIGHT and coarser is not None:
+                self._even()
+            scale.estimate(self.field, quality)
             coarser = scale
-        return True
 
     def _even(self) -> None:
-        """Divide both frames by their local mean, on all scales."""
-        for _ in range(2):
-            for scale in self._scales:
-                scale.turn()
-            mean, added = local_mean(self._scales[LIGHT].frames[1])
-            for k in range(LIGHT, self._finest - 1, -1):
-                self._scales[k].even(mean, added)
-                if k > self._finest:
-                    finer = np.zeros((1, *self._scales[k - 1].shape), np.float32)
-                    self._scales[k - 1].enlarge(mean[None], ENLARGED[3:], finer)
-                    mean = finer[0]
-            for finer_scale, coarser_scale in pairwise(self._scales[LIGHT:]):
-                coarser_scale.halve(finer_scale)
-            self._look()
+        """Where light changes unevenly, light the frame before as the one after, and begin with how the frame moves."""
+        gain = self._scales[LIGHT].uneven_light(self._light)
+        if gain is None:
+            return
+        for k in range(LIGHT, self._finest - 1, -1):
+            self._scales[k].brighten(gain)
+            if k > self._finest:
+                finer = np.zeros((1, *self._scales[k - 1].shape), np.float32)
+                self._scales[k - 1].enlarge(gain[None], ENLARGED[3:], finer)
+                gain = finer[0]
 
     def _write(self, out: Field) -> None:
-        """Write what the finest scale says at every pixel."""
+        """Write what the finest scale says, at its own pixels or at every one."""
         n = 2 if out.error is out.confidence is None else 4
-        estimates = self._scales[self._finest].judge(self.field, n)
-        for k in range(self._finest - 1, 1, -1):
-            estimates = self._scales[k].between(estimates, n)
-        steps = min(self._finest, 2)  # all the way, or from scale 2 on
+        estimates, finest = self._scales[self._finest].judge(self.field, n), self._finest
+        while self.field.interpolated and finest > 2:
+            finest -= 1
+            estimates = self._scales[finest].between(estimates, n)
+        gains, times = ENLARGED**finest, 2**finest if self.field.interpolated else 1
         for part, first, last in ((out.velocity, 0, 2), (out.error, 2, 3), (out.confidence, 3, 4)):
             if part is None:
                 continue
             planes = part.reshape(-1, *part.shape[-2:])
-            if steps:
-                self._scales[0].enlarge(estimates[first:last], ENLARGED[first:last] ** steps, planes, 2**steps)
-            else:
-                np.copyto(planes, estimates[first:last])
+            self._scales[0].enlarge(estimates[first:last], gains[first:last], planes, times)
         if out.error is not None:
             np.sqrt(out.error, out=out.error)
 
-
-LEAST_SIDE = 7
-"""Pixels of the shorter side of the coarsest scale, at least."""
 
 DIMMEST, BRIGHTEST = 1e-9, 1e7
 """Magnitudes of a frame's largest pixel whose fourth powers, summed over the largest window twice, single precision
@@ -209,7 +192,8 @@ UNWANTED: Any = Field(*(np.zeros(shape, np.float32) for shape in ((4, 0, 0), (2,
 def _arrays(field: MotionField, shape: tuple[int, ...]) -> Field:
     """Make room for what is asked for."""
     k = 4 if field.detectors is None else len(field.detectors)
-    shapes = ((k, *shape), (2, *shape), (2, *shape), shape, shape)
+    few = tuple(side // field.spacing((shape[0], shape[1])) for side in shape)
+    shapes = ((k, *shape), (2, *shape), (2, *few), few, few)
     wanted = [name in field.outputs for name in OUTPUTS]
     return Field(*(np.zeros(n, np.float32) if w else None for n, w in zip(shapes, wanted, strict=True)))
 
@@ -228,13 +212,27 @@ def _image(frame: Any) -> np.ndarray:
     if frame.dtype == np.uint8:
         return frame
     with np.errstate(over="ignore", invalid="ignore"):
-        frame = frame.astype(np.float32, copy=False)
+        frame = np.ascontiguousarray(frame, dtype=np.float32)
+        if 4 * frame.size * DIMMEST**2 < _power(frame) < BRIGHTEST**2:  # so is every frame of a video
+            return frame
         peak = max(frame.max(), -frame.min())
     if not peak <= BRIGHTEST:
         y, x = np.argwhere(~(np.abs(frame) <= BRIGHTEST))[0]
         what = f"pixel of {frame[y, x]:.3g}" if np.isfinite(frame[y, x]) else "NaN or infinite pixel"
         raise ValueError(f"the frame has a {what} at row {y}, column {x}; expected magnitudes of {BRIGHTEST:g} or less")
     return frame if peak >= DIMMEST else np.zeros_like(frame)
+
+
+@compiled(**SUMS)
+def _power(frame):
+    """Return the sum of squares of a frame: not a number, or infinite, if one of its pixels is."""
+    total = 0.0
+    for y in range(len(frame)):
+        power, row = np.float32(0), frame[y]
+        for x in range(len(row)):
+            power += row[x] * row[x]
+        total += float(power)
+    return total
 
 
 def _checked(out: Field, own: Field) -> Field:

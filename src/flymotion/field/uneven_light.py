@@ -1,24 +1,40 @@
 r"""Light that changes otherwise here than there: the shadow of a cloud, a torch.
 
 The edge of a shadow over flat ground moves, and is all that is to be seen there. What tells is the rest of the frame:
-where the motion of the whole frame, a plane through the velocities of a coarse scale, leaves of the change
-:math:`d` is explained by the light of blocks of 8 x 8 pixels, less that of the frame,
+where the motion of the whole frame leaves of the change :math:`d` what the light of blocks of pixels explains, less
+that of the frame,
 
 .. math:: s = \frac{\sum_{blocks} (\sum d m)^2 / \sum m^2}{\sum d^2}
 
-(m is the mean of both frames), there light is uneven. Then both frames are divided by their local mean, a Gaussian of
-8 pixels, as early vision does, and estimated again. Everywhere else they stay as they are: slow gradients say how
-things move, too.
+(m is the mean of both frames), there light is uneven. The motion of the frame is a plane; what the coarser scale says
+of it may be that of the light. Where that leaves too much, the frame may rest; either is mended by least squares of
+what :math:`m`, :math:`m x` and :math:`m y`, the light of a block and its slopes, do not explain. The light at a pixel
+is then what explains the change best, under a Gaussian of 8 pixels of the frame about it,
+
+.. math:: k = \frac{G * (d m)}{G * m^2 + \rho},
+
+and what that leaves once more. The frame *before* is multiplied by it, so that both are lit alike, and velocity is
+estimated as of any other pair: nothing else changes, and nothing is left of it when the frame after is the one before.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from flymotion.field.pyramid_kernels import PAD
-from flymotion.similarity.compilation import PART, SUMS, compiled
+from flymotion.field.carrying import STRIDE
+from flymotion.field.light_kernels import (
+    BESIDE,
+    N_ROWS,
+    carry_frame,
+    explained_change,
+    find_gain,
+    mend_plane,
+    share_along,
+    sum_blocks,
+)
+from flymotion.field.memory import aligned
 
-__all__ = ["LIGHT", "is_uneven", "local_mean"]
+__all__ = ["LIGHT", "UnevenLight"]
 
 LIGHT = 3
 """Scale at which light is looked at."""
@@ -26,98 +42,106 @@ LIGHT = 3
 BLOCK = 8
 """Side of the blocks that have one light [pixels of that scale]."""
 
+PIECE = 6
+"""Side of those by which the motion of the frame is mended: less light is in them, and less motion."""
+
+TURNS = 3
+"""Times that it is mended."""
+
 TELLING = 5e-4
-"""Square of the share that light explains, times the change relative to the mean square slope: three times the most
-that was seen under steady light (Dimetrodon; photographs 1.2e-4), half the least under a torch."""
+"""Square of the share that light explains, times the change relative to the mean square slope: eight times the most
+that was seen under steady light (Dimetrodon, panoramas), a sixth of the least under clouds and torches."""
 
-WHOLE = 0.22
+WHOLE = 0.2
 """What neither explains, relative to the mean square slope, up to which light may be told: the middle of the most that
-was seen under clouds and torches, 0.16, and the least of a stereo pair whose blocks look as if they were lit, 0.30."""
+was seen under clouds and torches, 0.12, and the least of a stereo pair whose blocks look as if they were lit, 0.27."""
 
-DARK = 0.1
-"""What is added to the local mean, relative to the root mean square of the frame."""
+EASE = 2.0
+"""Both may be as many times worse before the motion of the frame is mended: a torch has 4.9e-4 by then."""
 
-NEIGHBOURS = np.array([1, 4, 6, 4, 1], np.float32) / 16
-"""A Gaussian of one pixel."""
+MOST = 0.7
+"""Share of the frame's squared slopes whose blocks have to move with it once light is taken off: the middle of the
+least under clouds and torches, 0.90, and the most of a stereo pair, 0.5. What is near moves otherwise than what is far,
+and what it covers changes, too."""
 
-
-def is_uneven(before: np.ndarray, after: np.ndarray, velocity: np.ndarray, power: float) -> bool:
-    """Return whether light changes unevenly between two frames with borders, by the velocity of their cells."""
-    d_d, d_m, m_m, explained, count = _explain(before, after, _plane(velocity[0]) + _plane(velocity[1]))
-    change = d_d - d_m * d_m / max(m_m, 1e-9)  # light of the whole frame
-    if not (change > 0 and power > 0):
-        return False
-    share, relative = explained / change, change / (count * power)
-    return bool(share * share * relative > TELLING and (1 - share) * relative < WHOLE)
+DARK = 0.01
+"""Ridge on light, relative to the mean square of the frame."""
 
 
-@compiled(**SUMS)
-def _plane(values):
-    """Return the plane through what cells of 2 x 2 pixels say, by least squares: at the first pixel, and its slopes."""
-    height, width = values.shape
-    total, along, down = 0.0, 0.0, 0.0
-    for k in range(height):
-        row, tilt, away = 0.0, 0.0, k - (height - 1) / 2
-        for i in range(width):
-            row += values[k, i]
-            tilt += values[k, i] * (i - (width - 1) / 2)
-        total, along, down = total + row, along + tilt, down + away * row
-    n = height * width
-    along *= 6 / max(n * (width * width - 1), 1)  # a cell is two pixels
-    down *= 6 / max(n * (height * height - 1), 1)
-    first = total / n - along * (width - 0.5) - down * (height - 0.5)
-    return np.float32(first), np.float32(along), np.float32(down)
+class UnevenLight:
+    """What looks for uneven light, with its room.
 
+    Parameters
+    ----------
+    shape : tuple of int
+        Height and width of the frames, without their borders.
+    """
 
-@compiled(**PART, **SUMS)
-def _sum_block(before, after, plane, y0, x0):
-    """Return the sums of d d, d m and m m of a block, and the number of its pixels that stay in the frame."""
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    zero, one, half = np.float32(0), np.float32(1), np.float32(0.5)
-    d_d, d_m, m_m, n = zero, zero, zero, zero
-    for y in range(y0, min(y0 + BLOCK, height)):
-        for x in range(x0, min(x0 + BLOCK, width)):
-            to_x = x + plane[0] + plane[1] * np.float32(x) + plane[2] * np.float32(y)
-            to_y = y + plane[3] + plane[4] * np.float32(x) + plane[5] * np.float32(y)
-            if not (0 <= to_x <= width - 1 and 0 <= to_y <= height - 1):
-                continue
-            i, j = min(int(to_y), height - 2), min(int(to_x), width - 2)
-            p, q = np.float32(to_x - j), np.float32(to_y - i)
-            upper, lower = after[PAD + i], after[PAD + i + 1]
-            above = upper[PAD + j] + p * (upper[PAD + j + 1] - upper[PAD + j])
-            below = lower[PAD + j] + p * (lower[PAD + j + 1] - lower[PAD + j])
-            moved, here = above + q * (below - above), before[PAD + y, PAD + x]
-            d, m = moved - here, half * (moved + here)
-            d_d, d_m, m_m, n = d_d + d * d, d_m + d * m, m_m + m * m, n + one
-    return d_d, d_m, m_m, n
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape = height, width = shape
+        self._mean, self._change, self._known = (np.zeros(shape, np.float32) for _ in range(3))
+        self._rows = aligned(N_ROWS * STRIDE)
+        self._products = np.zeros((height + 2 * BESIDE, width + 2 * BESIDE), np.float32)
+        self._mixed = np.zeros(width + 2 * BESIDE, np.float32)
+        self._smooth = np.zeros((2, *shape), np.float32)
+        self._gain = np.zeros(shape, np.float32)
+        self._sums = {side: np.zeros((-(-height // side), -(-width // side), 6, 6)) for side in (BLOCK, PIECE)}
 
+    def look(
+        self, before: np.ndarray, after: np.ndarray, splines: np.ndarray, plane: np.ndarray, power: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return how light has changed, where it has unevenly, and how the frame moves; None under even light.
 
-@compiled(**SUMS)
-def _explain(before, after, plane):
-    """Return the sums of d d, d m and m m of the frame, what the light of blocks explains, and the pixels' number."""
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
-    rows, columns = (height + BLOCK - 1) // BLOCK, (width + BLOCK - 1) // BLOCK
-    sums, total = np.zeros((rows, columns, 4)), np.zeros(4)
-    for k in range(rows):
-        for i in range(columns):
-            block = _sum_block(before, after, plane, k * BLOCK, i * BLOCK)
-            for p in range(4):
-                sums[k, i, p] = block[p]
-                total[p] += block[p]
-    gain, explained = total[1] / max(total[2], 1e-9), 0.0
-    for k in range(rows):
-        for i in range(columns):
-            own = sums[k, i, 1] - gain * sums[k, i, 2]
-            explained += own * own / max(sums[k, i, 2], 1e-9)
-    return total[0], total[1], total[2], explained, total[3]
+        Parameters
+        ----------
+        before, after, splines : ndarray, shape (height + 2 PAD, width + 2 PAD)
+            Frames with their borders, and the coefficients of the frame after.
+        plane : ndarray, shape (2, 3)
+            Motion of the frame, about: along x and y at the first pixel, and its slopes along x and y.
+        power : float
+            Mean square slope of the frames.
 
+        Returns
+        -------
+        gain : ndarray, shape (height, width)
+            What the frame before has to be multiplied by; it is overwritten by the next call.
+        plane : ndarray, shape (2, 3)
+            Motion of the frame.
+        """
+        if not power > 0:
+            return None
+        self._carry(before, after, splines, plane)
+        telling, left = self._explained(power)
+        plane = plane.copy()
+        if left > EASE * WHOLE:  # what the coarser scale says is not how the frame moves: perhaps it rests
+            plane[:] = 0
+            self._carry(before, after, splines, plane)
+            telling, left = self._explained(power)
+        if EASE * telling < TELLING or left > EASE * WHOLE:
+            return None
+        for _ in range(TURNS):
+            mend_plane(self._summed(PIECE), PIECE, self.shape, plane)
+            self._carry(before, after, splines, plane)
+        telling, left = self._explained(power)
+        if telling < TELLING or left > WHOLE or share_along(self._sums[BLOCK]) < MOST:
+            return None
+        ridge = np.float32(DARK * float(np.mean(self._mean**2)))
+        find_gain(self._mean, self._change, self._known, ridge, self._products, self._mixed, self._smooth, self._gain)
+        return self._gain, plane
 
-def local_mean(frame: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the local mean of a frame with borders, shape (height, width), and what to add to it and to the frame."""
-    frame = frame[PAD:-PAD, PAD:-PAD]
-    added = DARK * float(np.sqrt(np.mean(frame**2)))
-    for axis in (0, 1):
-        wide = np.pad(frame, [(2, 2) if k == axis else (0, 0) for k in (0, 1)], mode="reflect")
-        n = frame.shape[axis]
-        frame = sum(part * np.take(wide, range(k, k + n), axis) for k, part in enumerate(NEIGHBOURS))
-    return np.maximum(frame, 0), added
+    def _carry(self, before: np.ndarray, after: np.ndarray, splines: np.ndarray, plane: np.ndarray) -> None:
+        numbers = tuple(np.float32(number) for number in plane.ravel())
+        carry_frame(before, after, splines, numbers, self._mean, self._change, self._known, self._rows)
+
+    def _summed(self, side: int) -> np.ndarray:
+        """Return the sums over blocks of the frame that was carried."""
+        sum_blocks(self._mean, self._change, self._known, side, self._rows, self._sums[side])
+        return self._sums[side]
+
+    def _explained(self, power: float) -> tuple[float, float]:
+        """Return how telling it is what light explains of the change, and what neither light nor motion explains."""
+        change, explained = explained_change(self._summed(BLOCK))
+        if not change > 0:
+            return 0.0, 0.0
+        share, relative = explained / change, change / (max(float(self._known.sum()), 1.0) * power)
+        return share * share * relative, (1 - share) * relative

@@ -71,8 +71,10 @@ class VelocityScratch(NamedTuple):
     """Sums over the window's rows."""
     boxed: np.ndarray
     """Sums over its columns too."""
-    solved: np.ndarray
-    """Prior and its squared error; the votes of a row's windows; and the reference velocity."""
+    known: np.ndarray
+    """Prior and its squared error, and the reference velocity."""
+    votes: np.ndarray
+    """Of a row's windows; apart from what is read, so that the compiler can use the processor's vectors."""
 
     @classmethod
     def of(cls, radius: int) -> VelocityScratch:
@@ -87,7 +89,8 @@ class VelocityScratch(NamedTuple):
             N_PRODUCTS,
             N_PRODUCTS,
             N_PRODUCTS,
-            11,
+            5,
+            6,
         )
         return cls(*(aligned(n * STRIDE) for n in rows))
 
@@ -114,8 +117,9 @@ FAINT, LEAST_VOTE = np.float32(0.1), np.float32(0.05)
 IN_SLOPES = np.float32(0.25)
 """Mean square of the slopes that noise makes, relative to what it leaves unexplained."""
 
-MENDED = np.float32(0.05)
-"""Share of the square of what a scale has mended of the coarser one's velocity that may still be wrong."""
+WINDOW, PRIOR, MENDED = np.float32(0.6), np.float32(2.3), np.float32(0.015)
+"""Squared error, relative to what a window leaves unexplained, to what the coarser scale says of its own where the
+window says little, and to the square of what the window has mended of it."""
 
 AT_REST = np.float32(0.5)
 """Share of what velocity leaves unexplained, below which rest leaves less by more than chance."""
@@ -154,7 +158,7 @@ def _refer_row(reference, y, x0, n, out):
 
 
 @compiled(**PART, **SUMS)
-def _solve_row(sums, n, regression, solved):
+def _solve_row(sums, n, regression, known, votes):
     """Write the votes of the windows of one row: each its own ridge regression about the prior."""
     zero, one = np.float32(0), np.float32(1)
     _, ridge, noise, firmer, gain, power, _ = regression
@@ -164,7 +168,6 @@ def _solve_row(sums, n, regression, solved):
     unit = one / (power if power > zero else one)
     gain = gain if gain > zero else one
     tiny, quiet = TINY * ridge, ALIKE * noise / n_pixels
-    votes = solved[3 * STRIDE :]
     for i in range(n):
         m, gm, hm, tm = sums[8 * STRIDE + i], sums[6 * STRIDE + i], sums[7 * STRIDE + i], sums[9 * STRIDE + i]
         k = one / (m + gain)  # light: what is proportional to m is no motion
@@ -175,10 +178,10 @@ def _solve_row(sums, n, regression, solved):
             sums[4 * STRIDE + i] - hm * tm * k,
             sums[5 * STRIDE + i] - tm * tm * k,
         )
-        rest_x, rest_y = -solved[9 * STRIDE + i], -solved[10 * STRIDE + i]
-        u, v = solved[i] + rest_x, solved[STRIDE + i] + rest_y
+        rest_x, rest_y = -known[3 * STRIDE + i], -known[4 * STRIDE + i]
+        u, v = known[i] + rest_x, known[STRIDE + i] + rest_y
         x, y = _solved(a, b, c, e, f, TINY * (a + c) + tiny, u, v)
-        p, q = solved[i], solved[STRIDE + i]
+        p, q = known[i], known[STRIDE + i]
         firm = FIRM + firmer / (one + FAST * (p * p + q * q))
         own = ridge + firm * min(_left_over(a, b, c, e, f, s, x, y), noise)
         x, y = _solved(a, b, c, e, f, own, u, v)  # Eq. 29, in two dimensions, of content
@@ -197,10 +200,13 @@ def _solve_row(sums, n, regression, solved):
 
 
 @compiled(**PART, **SUMS)
-def _judge_row(sums, n, noise, solved):
-    """Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote."""
-    zero, one, half, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(4)
-    votes = solved[3 * STRIDE :]
+def _judge_row(sums, n, noise, known, votes):
+    r"""Write how sure each window's vote is: its squared speed, squared error, and confidence, times the vote.
+
+    With the window's matrix A of slopes, its ridge :math:`\lambda` and :math:`M = (A + \lambda)^{-1}`, what it leaves
+    unexplained makes an error of variance tr(M A M) a unit, and the prior's error is left as :math:`\lambda M`.
+    """
+    zero, one, half, two, four = np.float32(0), np.float32(1), np.float32(0.5), np.float32(2), np.float32(4)
     for i in range(n):
         a, b, c, own, left = sums[i], sums[STRIDE + i], sums[2 * STRIDE + i], sums[3 * STRIDE + i], sums[4 * STRIDE + i]
         least = half * (a + c - np.sqrt((a - c) * (a - c) + four * b * b))
@@ -211,12 +217,36 @@ def _judge_row(sums, n, noise, solved):
         share = least * whole
         votes[3 * STRIDE + i] = votes[i] * sums[5 * STRIDE + i]
         weight = votes[i]
-        dx = votes[STRIDE + i] / weight + solved[9 * STRIDE + i] - solved[i]
-        dy = votes[2 * STRIDE + i] / weight + solved[10 * STRIDE + i] - solved[STRIDE + i]
-        doubt = np.float32(2.5) * share * left * whole + (one - share) * (one - share) * solved[2 * STRIDE + i]
-        doubt += MENDED * (dx * dx + dy * dy)
+        dx = votes[STRIDE + i] / weight + known[3 * STRIDE + i] - known[i]
+        dy = votes[2 * STRIDE + i] / weight + known[4 * STRIDE + i] - known[STRIDE + i]
+        p, q = a + own, c + own
+        det = max(p * q - b * b, own * (a + q))
+        inverse = one / (det if det > zero else one)
+        square = own * inverse * (p * p + q * q + two * b * b) * inverse  # the ridge times tr(M M)
+        kept = half * own * square if det > zero else one
+        doubt = WINDOW * left * max((p + q) * inverse - square, zero)
+        doubt += PRIOR * kept * known[2 * STRIDE + i] + MENDED * (dx * dx + dy * dy)
         votes[4 * STRIDE + i] = votes[i] * doubt
         votes[5 * STRIDE + i] = votes[i] * share * agreement
+
+
+@compiled(**PART, **SUMS)
+def _multiply_rows(before, after, splines, row, left, n, velocity, reference, scratch):
+    """Write the products of the two rows of pixels of a row of cells, n columns from ``left`` on."""
+    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    places, carried, filtered, slopes, paired = scratch[:5]
+    n_rows = 0
+    for y in range(2 * row, 2 * row + 2):
+        filter_row(before, after, splines, velocity, y + 1, left - 1, n + 2, places, carried, filtered)
+        if 1 <= y < height - 1:
+            slope_row(filtered, velocity, reference, y, left, n, height, width, slopes)
+            if n_rows:
+                add_products(slopes, n, paired)
+            else:
+                multiply_row(slopes, n, paired)
+            n_rows += 1
+    if n_rows == 0:
+        paired[:] = np.float32(0)
 
 
 @compiled(**SUMS)
@@ -243,8 +273,7 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
         The worker's.
     """
     radius, reference = regression.radius, regression.reference
-    places, carried, filtered, slopes, paired, products, prefix, sums, boxed, solved = scratch
-    height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
+    places, carried, filtered, _, paired, products, prefix, sums, boxed, known, votes = scratch
     noise = regression.noise / np.float32(4 * (2 * radius + 1) ** 2)
     w, size = 2 * radius + 1, N_PRODUCTS * STRIDE
     tile, top = (STRIDE - 4) // 2 - 2 * radius, first - radius
@@ -255,28 +284,20 @@ def regress_band(before, after, splines, first, last, velocity, prior, regressio
             filter_row(before, after, splines, velocity, y, left - 1, wide + 2, places, carried, filtered)
         for row in range(top, last + radius):
             middle, slot = row - radius, (row - top) % w
-            paired[:] = np.float32(0)
-            for y in range(2 * row, 2 * row + 2):
-                filter_row(before, after, splines, velocity, y + 1, left - 1, wide + 2, places, carried, filtered)
-                if 1 <= y < height - 1:
-                    slope_row(filtered, velocity, reference, y, left, wide, height, width, slopes)
-                    if y % 2:
-                        add_products(slopes, wide, paired)
-                    else:
-                        multiply_row(slopes, wide, paired)
+            _multiply_rows(before, after, splines, row, left, wide, velocity, reference, scratch)
             pair_columns(paired, n + 2 * radius, products[slot * size :])
             add_row(products, prefix, slot, w, n + 2 * radius)
             if middle >= first:
                 sum_window(products, prefix, (slot + 1) % w, radius, n, sums, boxed)
                 for p in range(3):
-                    line, to = prior[p, middle, x0 : x0 + n], solved[p * STRIDE :]
+                    line, to = prior[p, middle, x0 : x0 + n], known[p * STRIDE :]
                     for i in range(n):
                         to[i] = line[i]
-                _refer_row(reference, middle, x0, n, solved[9 * STRIDE :])
-                _solve_row(boxed, n, regression, solved)
+                _refer_row(reference, middle, x0, n, known[3 * STRIDE :])
+                _solve_row(boxed, n, regression, known, votes)
                 if len(out) > 3:
-                    _judge_row(boxed, n, noise, solved)
+                    _judge_row(boxed, n, noise, known, votes)
                 for p in range(len(out)):
-                    line, to = solved[(3 + p) * STRIDE :], out[p, middle, x0 : x0 + n]
+                    line, to = votes[p * STRIDE :], out[p, middle, x0 : x0 + n]
                     for i in range(n):
                         to[i] = line[i]

@@ -46,7 +46,7 @@ class OverlayVideo:
     Raises
     ------
     ValueError
-        An unknown mode.
+        An unknown mode; responses to draw, of a detection that is not dense.
     WriteError
         A file that cannot be written, where the statement begins.
     """
@@ -55,6 +55,8 @@ class OverlayVideo:
         self.path = Path(path)
         self._interrupted = detecting.when_interrupted(self.path)
         self._overlay = Overlay(mode, detecting.angles, detecting.movie.white, detecting.field.floor)
+        if mode != "arrows":
+            detecting.needed_dense(self.path)
         self._rate = detecting.movie.rate or RATE
         self._shape = tuple(side + side % 2 for side in self._overlay.shape(*detecting.movie.shape))
         self._first = math.nan
