@@ -107,7 +107,7 @@ def measured(source: Source, path: Path) -> Clip:
     }
     flow, motions, still, far = DenseFlow(), [], [], _Far()
     before = None
-    for step in _with_error(detect(path, dense=False, **part)):
+    for step in _at_pixels(detect(path, dense=False, **part)):
         image = _bytes(step.image).copy()
         if step.field is not None and before is not None:
             motions.append(_pair(before, image, step, flow, still))
@@ -118,9 +118,9 @@ def measured(source: Source, path: Path) -> Clip:
     return Clip(source, (height, width), *parts, far.found(), joined, seconds)
 
 
-def _with_error(found: Any) -> Any:
-    """Return the same with the error of its velocities."""
-    return replace(found, field=replace(found.field, outputs=(*found.field.outputs, "error")))
+def _at_pixels(found: Any) -> Any:
+    """Return the same with velocity, confidence and error at every pixel."""
+    return replace(found, field=replace(found.field, interpolated=True, outputs=("velocity", "confidence", "error")))
 
 
 def _seconds(frames: Iterator[Any]) -> float:
