@@ -138,13 +138,17 @@ class Scale:
     def reduce(self, frame: np.ndarray, border: int = 0) -> None:
         """Take the next frame from one twice as large, with a border of so many pixels."""
         out = self.frames[1]
-        in_bands(lambda first, last, worker: halve(frame, border, out, first, last), self.shape[0])
+        in_bands(lambda first, last, worker: halve(frame, border, out, first, last), self.shape[0], 0.5 * self.shape[1])
         surround(out)
 
     def look(self, most: float) -> float:
         """Measure slopes and noise of the next frame, no more than ``most``, and find its splines."""
         frame, splines = self.frames[1], self._splines
-        in_bands(lambda first, last, worker: spline_rows(frame, splines, first, last, self._row(worker)), self.shape[0])
+        in_bands(
+            lambda first, last, worker: spline_rows(frame, splines, first, last, self._row(worker)),
+            self.shape[0],
+            1.5 * self.shape[1],
+        )
         surround(splines)
         self.powers[1] = slope_power(frame, EVERY)
         side = BLOCK if min(self.shape) >= 4 * BLOCK else BLOCK // 2
@@ -211,10 +215,10 @@ class Scale:
             propagate_band(before, after, self.gain, first, last, told, left, quiet, out, self._propagating[worker])
 
         if len(left):
-            in_bands(explain, len(left))
+            in_bands(explain, len(left), 15 * left.shape[1])
         was, seen = sums.sum(axis=0)
         self.gain = np.float32(was / seen) if was > 0 and seen > 0 else gain
-        in_bands(band, out.shape[1])
+        in_bands(band, out.shape[1], 20 * out.shape[2])
 
     def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
         """Return the first n planes of what the next coarser scale says, where nothing is estimated."""
@@ -229,7 +233,7 @@ class Scale:
         def band(first: int, last: int, worker: int) -> None:
             enlarge(coarse, times, gains, out, first, last, self._row(worker))
 
-        in_bands(band, out.shape[1])
+        in_bands(band, out.shape[1], 0.4 * len(out) * out.shape[2])
 
     def _row(self, worker: int) -> np.ndarray:
         return self._rows[worker][0]
@@ -280,9 +284,9 @@ class Scale:
         def differ(first: int, last: int, worker: int) -> None:
             differ_band(cells[:2], cells[3], first, last, self._row(worker))
 
-        in_bands(judge, cells.shape[1])
+        in_bands(judge, cells.shape[1], 30 * cells.shape[2])
         if n == 4:
-            in_bands(differ, cells.shape[1])
+            in_bands(differ, cells.shape[1], 5 * cells.shape[2])
         self.enlarge(cells, SAME[:n], out)
         if n == 4:
             out[2][out[2] > LOST**2] = np.nan
@@ -308,13 +312,13 @@ class Scale:
                 before, after, self._splines, first, last, known, self.prior, regression, votes, self._scratch[worker]
             )
 
-        in_bands(band, votes.shape[1])
+        in_bands(band, votes.shape[1], 45 * votes.shape[2])
 
     def _agree(self, votes: np.ndarray, reference: Any, into: np.ndarray) -> None:
         def band(first: int, last: int, worker: int) -> None:
             agree_band(votes, first, last, self._radius, reference, self.estimates[:2], into, self._rows[worker])
 
-        in_bands(band, votes.shape[1])
+        in_bands(band, votes.shape[1], 5 * votes.shape[2])
 
     def respond(self, out: Any) -> None:
         """Write three-pixel responses."""
