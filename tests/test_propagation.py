@@ -64,9 +64,9 @@ def left_over(before, after, prior):
     u, v = prior[:2]
     known = (x + u >= 0) & (y + v >= 0) & (x + u <= width - 2) & (y + v <= height - 2)
     squares = np.zeros(known.shape)
-    for i, j in np.ndindex(2, 2):
-        there = map_coordinates(np.float64(after), [y + v + i + PAD, x + u + j + PAD], order=1, mode="nearest")
-        squares += (there - before[y + i + PAD, x + j + PAD]) ** 2
+    for i in (0, 1):  # of a cell's four pixels those of a diagonal
+        there = map_coordinates(np.float64(after), [y + v + i + PAD, x + u + i + PAD], order=1, mode="nearest")
+        squares += 2 * (there - before[y + i + PAD, x + i + PAD]) ** 2
     return known * squares, known
 
 

@@ -100,7 +100,7 @@ def _need_row(asked, width, needed):
 
 @compiled(**PART, **SUMS)
 def _left_over(before, after, gain, y, x, u, v):
-    """Return the sum of squares of what is left of a cell of 2 x 2 pixels, -1 outside the frame, and what was there."""
+    """Return twice the squares left of a diagonal of a cell of 2 x 2 pixels, -1 outside the frame, and its sum."""
     height, width = before.shape[0] - 2 * PAD, before.shape[1] - 2 * PAD
     zero, one, left, total = np.float32(0), np.float32(1), np.float32(-1), np.float32(0)
     px, py = np.float32(x) + u, np.float32(y) + v
@@ -113,8 +113,8 @@ def _left_over(before, after, gain, y, x, u, v):
         q0, q1, q2 = gy * b[0] + fy * c[0], gy * b[1] + fy * c[1], gy * b[2] + fy * c[2]
         upper, lower = before[y + PAD, x + PAD :], before[y + PAD + 1, x + PAD :]
         m0, m1, m2, m3 = gx * p0 + fx * p1, gx * p1 + fx * p2, gx * q0 + fx * q1, gx * q1 + fx * q2
-        d0, d1, d2, d3 = gain * m0 - upper[0], gain * m1 - upper[1], gain * m2 - lower[0], gain * m3 - lower[1]
-        left, total = (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3), (m0 + m1) + (m2 + m3)
+        d0, d3 = gain * m0 - upper[0], gain * m3 - lower[1]
+        left, total = np.float32(2) * (d0 * d0 + d3 * d3), (m0 + m1) + (m2 + m3)
     return left, total
 
 

@@ -143,12 +143,9 @@ class Scale:
 
     def look(self, most: float) -> float:
         """Measure slopes and noise of the next frame, no more than ``most``, and find its splines."""
-        frame, splines = self.frames[1], self._splines
-        in_bands(
-            lambda first, last, worker: spline_rows(frame, splines, first, last, self._row(worker)),
-            self.shape[0],
-            1.5 * self.shape[1],
-        )
+        frame, splines, row = self.frames[1], self._splines, self._row
+        height, width = self.shape
+        in_bands(lambda first, last, worker: spline_rows(frame, splines, first, last, row(worker)), height, 1.5 * width)
         surround(splines)
         self.powers[1] = slope_power(frame, EVERY)
         side = BLOCK if min(self.shape) >= 4 * BLOCK else BLOCK // 2
