@@ -184,8 +184,6 @@ class Scale:
         """Take what the coarser scale says as the prior: on the coarsest rest, which may be all wrong."""
         self.informed = coarser is not None
         if coarser is None:
-            before, after = (float(frame.sum()) for frame in self.frames)
-            self.gain = np.float32(before / after if before > 0 and after > 0 else 1)
             self.prior[:2] = 0
             self.prior[2] = max(self.shape) ** 2
         else:
@@ -201,20 +199,22 @@ class Scale:
     def _propagate(self, told: np.ndarray, coarser: Scale, noise: float) -> None:
         """Let each cell take over what explains more; search, too, where what is left is more than noise."""
         before, after = self.frames
-        left, quiet, gain = self._left, np.float32(FOREIGN * noise), coarser.gain
+        left, self.gain = self._left, coarser.gain
+        # the coarsest scale has carried nothing: how bright the same content is, is only seen by what it says
+        quiet = np.float32(FOREIGN * noise if coarser.informed else np.inf)
         out = self.prior[: len(told)]
         sums = np.zeros((len(left), 2))
 
         def explain(first: int, last: int, worker: int) -> None:
-            sums[first] = explain_band(before, after, gain, first, last, told, left)
+            sums[first] = explain_band(before, after, self.gain, first, last, told, left)
 
         def band(first: int, last: int, worker: int) -> None:
             propagate_band(before, after, self.gain, first, last, told, left, quiet, out, self._propagating[worker])
 
         if len(left):
             in_bands(explain, len(left), 15 * left.shape[1])
-        was, seen = sums.sum(axis=0)
-        self.gain = np.float32(was / seen) if was > 0 and seen > 0 else gain
+            was, seen = sums.sum(axis=0)
+            self.gain = np.float32(was / seen) if was > 0 and seen > 0 else self.gain
         in_bands(band, out.shape[1], 20 * out.shape[2])
 
     def between(self, estimates: np.ndarray, n: int) -> np.ndarray:
