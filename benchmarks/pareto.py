@@ -38,15 +38,15 @@ Figures = dict[str, Figure]
 """Of each setting and preset."""
 
 
-def as_fast(found: Figures, preset: str, time: str) -> str | None:
+def as_fast(found: Figures, preset: str, time: str, ours: Sequence[str] = SPEEDS) -> str | None:
     """Return the most accurate of our settings that take no longer than a preset by ``time``, of "ms" and "ms_own"."""
-    fast = [name for name in SPEEDS if getattr(found[name], time) <= getattr(found[preset], time)]
+    fast = [name for name in ours if getattr(found[name], time) <= getattr(found[preset], time)]
     return min(fast, key=lambda name: found[name].error, default=None)
 
 
-def beaten(found: Figures, preset: str, time: str = "ms") -> bool:
+def beaten(found: Figures, preset: str, time: str = "ms", ours: Sequence[str] = SPEEDS) -> bool:
     """Return whether a setting of ours is at least as fast and at least as accurate as a preset."""
-    best = as_fast(found, preset, time)
+    best = as_fast(found, preset, time, ours)
     return best is not None and found[best].error <= found[preset].error
 
 

@@ -306,6 +306,12 @@ def agreement(motion: np.ndarray, reference: np.ndarray, sure: np.ndarray) -> di
 
 def still_rows(name: str, still: Still) -> Iterator[Row]:
     """Yield what still pixels are said to do, beside what moves and far from it."""
+    for rows in (beside_rows, ghost_rows, quiet_rows):
+        yield from rows(name, still)
+
+
+def beside_rows(name: str, still: Still) -> Iterator[Row]:
+    """Yield what is said of still, textured pixels beside what moves."""
     speed, sure, other = still.witness
     bold = (speed > FALSE_SPEED) & (sure > 0.5)
     if speed.size:
@@ -324,12 +330,20 @@ def still_rows(name: str, still: Still) -> Iterator[Row]:
         pixels, *said = still.moving.sum(axis=1)
         note = f"of {pixels:.0f} pixels of cells that move: said to, above {FALSE_SPEED} px at confidence above .5; DIS"
         yield row(f"{name}.beside.moving", *(float(n / max(pixels, 1)) for n in said), "share", note, higher=True)
+
+
+def ghost_rows(name: str, still: Still) -> Iterator[Row]:
+    """Yield what is said of still pixels beside what moves that rest explains better."""
     speed, sure, better = still.refuted
     if speed.size:
         wrong = (speed > FALSE_SPEED) & (sure > 0.5) & (better > 0)
         note = f"of {speed.size} pixels that rest beside what moves, textured or not: false at confidence above .5"
         yield row(f"{name}.ghosts.share", float(wrong.mean()), None, "share", f"{note}: rest explains them 4 x better")
         yield row(f"{name}.ghosts.largest", _largest(speed[wrong]), None, "px", "of them")
+
+
+def quiet_rows(name: str, still: Still) -> Iterator[Row]:
+    """Yield what is said of still pixels far from what moves."""
     speed, sure, other, error = still.quiet
     if speed.size:
         for least in (0.2, 0.5):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pareto import Figures
 from truth_cases import CRFS, NOISES, PHOTONS, SIZES, cases
-from truth_methods import LABELS, PRESETS, SPEEDS
+from truth_methods import LABELS, NAMED, PRESETS, SPEEDS
 
 from flymotion.plots.canvas import new_figure, new_panels
 
@@ -21,8 +21,7 @@ LEAST = 1e-3
 
 def style(method: str) -> dict[str, Any]:
     colour = "C3" if method in SPEEDS else "C7" if method == "farneback" else "C0"
-    line = "-" if method in SPEEDS else "--"
-    line = ":" if method == "farneback" or method.endswith("radius-1") else line
+    line = "-" if method in NAMED else "--" if method.startswith("dis") else ":"
     return {
         "color": colour,
         "alpha": SHADES[method],
@@ -58,8 +57,8 @@ def draw_pareto(found: dict[str, Figures], time: str) -> Any:
     for axes, kind in zip(panels, kinds, strict=True):
         of_kind = [figures for name, figures in found.items() if cases()[name].kind == kind]
         places = {method: mean_place(of_kind, method, time) for method in of_kind[0]}
-        small = [name for name in SPEEDS if name.endswith("radius-1")]
-        for group, line in (([n for n in SPEEDS if n not in small], "C3-"), (small, "C3:"), (PRESETS[:3], "C0--")):
+        small = [name for name in SPEEDS if name not in NAMED]
+        for group, line in ((NAMED, "C3-"), (small, "C3:"), (PRESETS[:3], "C0--")):
             if group[0] in places:
                 axes.plot(*zip(*(places[method] for method in group), strict=True), line, alpha=0.5)
         for method, place in places.items():

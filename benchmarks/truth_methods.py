@@ -27,6 +27,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 SPEEDS = tuple(SETTINGS)
 """Their names."""
 
+NAMED = tuple(name for name in SPEEDS if len(SETTINGS[name]) == 1)
+"""Those that are a speed and nothing else."""
+
 DEFAULT = "fast"
 
 PRESETS = ("dis-ultrafast", "dis-fast", "dis-medium", "farneback")

@@ -18,7 +18,7 @@ import numpy as np
 from pareto import TIMES, Figure, Figures, as_fast, beaten, gathered
 from truth_cases import cases
 from truth_figures import draw_noises, draw_pareto, draw_sizes
-from truth_methods import LABELS, PRESETS, SPEEDS
+from truth_methods import LABELS, NAMED, PRESETS, SPEEDS
 
 from flymotion.plots.canvas import save_figure
 from flymotion.writing import results, whole
@@ -59,9 +59,11 @@ def kinds(found: dict[str, Figures]) -> dict[str, list[str]]:
 
 def summary(found: dict[str, Figures]) -> str:
     """Count, of each kind and preset, the cases where a setting of ours is as fast and as accurate."""
+    groups = [(kind, names, SPEEDS) for kind, names in kinds(found).items()]
+    groups += [("**all**", [*found], SPEEDS), ("all, by the three speeds alone", [*found], NAMED)]
     lines = []
-    for kind, names in {**kinds(found), "**all**": list(found)}.items():
-        counts = [[sum(beaten(found[n], preset, time) for n in names) for time in TIMES] for preset in presets(found)]
+    for kind, names, ours in groups:
+        counts = [[sum(beaten(found[n], p, time, ours) for n in names) for time in TIMES] for p in presets(found)]
         lines.append([kind, str(len(names)), *(f"{large}, {own}" for large, own in counts)])
     return markdown(["cases", "of them", *(LABELS[preset] for preset in presets(found))], lines)
 

@@ -30,7 +30,8 @@ class Field(NamedTuple):
     confidence : ndarray, shape (height, width)
         How well the velocity explains what these pixels did, 0 to 1: the share of it that is the window's own and not
         the coarser scale's or noise's, along the direction in which the window has least contrast (0 where it is flat,
-        or shows an edge only: the aperture problem), times the share of the change that it explains.
+        or shows an edge only: the aperture problem), times the share of the change that it explains; and no more than
+        what it explains of these pixels' own change, better than rest: 0 where nothing has changed that it would move.
     error : ndarray, shape (height, width)
         Of the velocity, as it is estimated [pixels per frame]: 95 % of all errors are within twice of it, or less than
         that where things hide each other or a codec leaves out what changes little (``docs/accuracy.md``). NaN where it
