@@ -160,6 +160,12 @@ def run(capsys, monkeypatch):
 
 
 @pytest.fixture
+def noted(monkeypatch):
+    """Let what is noted on stderr be printed as in a terminal, without bars."""
+    monkeypatch.setattr("flymotion.cli.ending.watched", lambda: True)
+
+
+@pytest.fixture
 def write_video(tmp_path):
     """Write frames, the t-th shown at stamps[t] / 25 s, leave out the packets in drop, and return the path."""
 
