@@ -128,7 +128,7 @@ def test_what_cannot_be_printed_ends_the_command(ended, given, command, number, 
     stream = Silent(io.BufferedWriter(Refusing(number)), encoding="utf-8")
     monkeypatch.setattr(sys, "stdout", stream)
     assert ended(arguments) == status
-    told = [line for line in capsys.readouterr().err.splitlines(keepends=True) if not line.startswith("warning")]
+    told = [line for line in capsys.readouterr().err.splitlines(keepends=True) if not line.startswith("Warning")]
     assert "".join(told) == words
 
 
@@ -212,7 +212,7 @@ def test_nobody_reads_in_a_shell(given, command, tmp_path):
     closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *arguments], stderr=subprocess.PIPE, text=True)
     assert (broken.returncode, filled.returncode, closed.returncode) == (141, 2, 2)
     told = [*broken.stderr.splitlines(), *filled.stderr.splitlines(), *closed.stderr.splitlines()]
-    assert [line for line in told if not line.startswith(("warning", "Error: standard output"))] == []
+    assert [line for line in told if not line.startswith(("Warning", "Error: standard output"))] == []
 
 
 # Over the source

@@ -32,11 +32,12 @@ def one_line_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, TypeError, OverflowError, OSError, MemoryError) as error:
         if os.environ.get("FLYMOTION_TRACEBACK"):
             raise
         options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
-        text = re.sub(r"^\w+(?= is )", lambda found: options.get(found[0], found[0]), in_one_line(error))
+        told = in_one_line(error) or "there is not enough memory"
+        text = re.sub(r"^\w+(?= is )", lambda found: options.get(found[0], found[0]), told)
         raise _Problem(text) from error
 
 

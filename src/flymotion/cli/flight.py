@@ -82,7 +82,7 @@ class Shown(NamedTuple):
 @click.option(
     "--seconds",
     metavar="S",
-    type=click.FloatRange(min=1),
+    type=click.FloatRange(1, 86_400),
     default=240,
     show_default=True,
     help="Of life, to learn from.",
@@ -198,6 +198,8 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
         raise ValueError(f"--scene {given['scene']} and a video; expected one of the two")
     reading = {name: given[name] for name in READING if given[name] is not None and name != "max_frames"}
     movie = open_movie(given["source"], **reading)  # all of it: that there is more is said
+    if movie.n_frames_estimate == 0:
+        raise ValueError(f"{movie.name}: has no frame between start and stop")
     if movie.rate is None:
         raise ValueError(f"{movie.name}: does not tell how many frames a second it has; expected --rate")
     fov = 90.0 if given["fov"] is None else given["fov"]
