@@ -31,7 +31,7 @@ SECTIONS = {
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__)
 def main() -> None:
-    r"""Learn to see motion the way the fly does.
+    """Learn to see motion the way the fly does.
 
     \b
     flymotion learn street.mp4                    detectors, from a video of yours
@@ -39,7 +39,7 @@ def main() -> None:
     flymotion reproduce                           the paper's claims, measured
 
     "flymotion COMMAND --help" says more of each; docs/command-line.md, of all.
-    """
+    """  # noqa: D301 # the backspace is click's: lines stay as they are
 
 
 main.sections = {title: [str(command.name) for command in commands] for title, commands in SECTIONS.items()}

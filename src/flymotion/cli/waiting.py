@@ -30,7 +30,7 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
         told = [title]
 
         def tell(compiles: bool) -> None:
-            bar.update(task, description=COMPILING if compiles else told[0])
+            bar.update(task, description=COMPILING if compiles else told[0], refresh=True)
 
         def advance(done: int, total: int | None, what: str | None = None) -> None:
             told[0] = what or title
