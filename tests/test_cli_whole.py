@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -21,13 +22,14 @@ from scipy.ndimage import gaussian_filter
 from flymotion import tuning
 from flymotion.claims import known_claims
 from flymotion.claims.running import in_turn
-from flymotion.cli import known_names, main
+from flymotion.cli import known_names, learning, main
 from flymotion.cli.ending import STATUSES
 from flymotion.cli.terminal import Screen
 from flymotion.cli.waiting import progress_bar
 from flymotion.contest import ARENAS, LEARNERS, competing
 from flymotion.detectors import DETECTORS
-from flymotion.keeping import save
+from flymotion.keeping import load, save
+from flymotion.learner import video_vision
 from flymotion.stimuli import STIMULI
 from flymotion.tuning import EXPERIMENTS
 
@@ -334,3 +336,19 @@ def test_what_is_compiled_before_the_first_picture_is_said(terminal):
     with Screen(SimpleNamespace(angles=None, field=field, movie=SimpleNamespace(white=255))):
         with event.trigger_event("numba:compile"):
             assert "compiling, once" in shown.getvalue()
+
+
+def test_a_camera_that_goes_silent_ends_by_one_ctrl_c_and_its_model_is_kept(run, place, monkeypatch):
+    def silent(steps, n, *, idle):
+        yield from steps
+        signal.raise_signal(signal.SIGINT)
+        while True:
+            yield idle[1]
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(video_vision, "ahead", silent)
+    monkeypatch.setattr(learning, "_is_endless", lambda source: True)
+    status, _, err = run("learn", "frames", "--patch", 3, "--n-pairs", 300, "--force", "--out", "out")
+    signal.signal(signal.SIGINT, before)
+    assert status == 130 and err.endswith("Interrupted: what was learned until then is in out\n")
+    assert load("out/model.safetensors").n_pairs_seen_ == 4

@@ -182,8 +182,8 @@ class Screen:
         self._compiling.__enter__()
         return self
 
-    def _wait(self, compiles: bool) -> None:
-        self._live.update(f"{COMPILING} ..." if compiles else "", refresh=True)
+    def _wait(self) -> None:
+        self._live.update(f"{COMPILING} ...", refresh=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -27,14 +27,12 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
         task = bar.add_task(title, total=None)
-        told = [title]
 
-        def tell(compiles: bool) -> None:
-            bar.update(task, description=COMPILING if compiles else told[0], refresh=True)
+        def tell() -> None:
+            bar.update(task, description=COMPILING, refresh=True)
 
         def advance(done: int, total: int | None, what: str | None = None) -> None:
-            told[0] = what or title
-            bar.update(task, completed=done, total=total, description=told[0])
+            bar.update(task, completed=done, total=total, description=what or title)
             if context is not None and isinstance(context.obj, Interrupts):
                 context.obj.look()
 
@@ -43,20 +41,16 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
 
 
 @contextmanager
-def compiling(tell: Callable[[bool], Any]) -> Iterator[None]:
-    """Call ``tell`` with True where a loop begins to be compiled, in this process, and with False where all are."""
+def compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` whenever a loop begins to be compiled, in this process."""
     from numba.core import event
 
     class Listener(event.Listener):
-        depth = 0
-
         def on_start(self, what: Any) -> None:
-            self.depth += 1
-            tell(True)
+            tell()
 
         def on_end(self, what: Any) -> None:
-            self.depth -= 1
-            tell(self.depth > 0)
+            pass  # the next one begins at once, or there is progress to be shown
 
     with event.install_listener("numba:compile", Listener()):  # of what is in the cache there is no such event
         yield
