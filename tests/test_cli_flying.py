@@ -62,7 +62,7 @@ def test_a_scene_is_watched_with_a_circuit_that_was_kept(run, noted, tmp_path, m
         (("--eye", "hex", "--fov", "60"), "--fov is for a video; expected a SOURCE, too"),
         (("--eye", "hex", "--rate", "25"), "--rate is for a video; expected a SOURCE, too"),
         (("--eye", "hex", "--seconds", "nan"), "--seconds is nan; expected a finite number"),
-        (("--eye", "hex", "--seconds", "inf"), "--seconds is inf; expected a finite number"),
+        (("--eye", "hex", "--seconds", "inf"), "Invalid value for '--seconds': inf is not in the range"),
         (("--scene", "sky"), "'sky' is not one of 'panorama', 'flower', 'edge', 'noise'"),
     ],
 )

@@ -28,12 +28,13 @@ NOW = {
 
 
 @click.command(short_help="Print a script that completes commands in bash, zsh or fish.")
-@click.argument("shell", required=False, type=click.Choice(list(PLACES)))
+@click.argument("shell", required=False, metavar="[SHELL]", type=click.Choice(list(PLACES)))
 @click.pass_context
 def completion(context: click.Context, shell: str | None) -> None:
-    """Print the script by which SHELL (by default that of $SHELL) completes commands, options and names.
+    """Print the script by which SHELL, which is bash, zsh or fish, completes commands, options and names.
 
-    Its first lines say where it goes; so does "docs/command-line.md".
+    By default it is the shell that $SHELL says. The script's first lines say where it goes; so does
+    docs/command-line.md.
     """
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in PLACES:
