@@ -145,6 +145,15 @@ def backwards(pickled):
     return lambda pieces: [pickled(piece)() for piece in reversed(pieces)][::-1]
 
 
+@pytest.fixture(scope="session")
+def characterised():
+    """What ``compare`` finds of a detector."""
+    from flymotion.detectors import DETECTORS
+    from flymotion.tuning import characterise
+
+    return characterise(DETECTORS["hrd"]())
+
+
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run the command as a shell of 140 columns would; returns exit status, stdout and stderr."""

@@ -1,5 +1,6 @@
 """``flymotion fly`` as a user sees it."""
 
+import json
 import os
 
 import numpy as np
@@ -42,7 +43,8 @@ def test_a_scene_is_watched_with_a_circuit_that_was_kept(run, noted, tmp_path, m
     monkeypatch.setattr("flymotion.cli.flight._portray", lambda *rest: None)
     arguments = ("fly", *SMALL, "--scene", "edge", "--max-frames", "4", "--model", tmp_path / "fly.model")
     first = run(*arguments, "--out", tmp_path / "a")
-    second = run(*arguments, "--out", tmp_path / "b", "--responses", "zarr")
+    second = run(*arguments, "--out", tmp_path / "b", "--responses", "zarr", "--json")
+    assert json.loads(second[1])["frames"] == 4
     assert first[0] == second[0] == 0 and first[2].splitlines()[0] == str(tmp_path / "fly.model")
     assert f"{tmp_path / 'fly.model'}: learned from 50 frames; taken as it is" in second[2]
     one = xr.load_dataset(tmp_path / "a" / "responses.nc", engine="scipy")

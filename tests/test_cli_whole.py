@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,26 +37,33 @@ from flymotion.tuning import EXPERIMENTS
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder with frames, models, and what is neither, which commands run in."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """A folder with frames, models, and what is neither."""
+    folder = tmp_path_factory.mktemp("made")
     image = gaussian_filter(np.random.default_rng(0).normal(size=(32, 40)), 1.5)
-    for folder, sizes in {"frames": [32] * 5, "sizes": [32, 30]}.items():
-        (tmp_path / folder).mkdir()
+    for name, sizes in {"frames": [32] * 5, "sizes": [32, 30]}.items():
+        (folder / name).mkdir()
         for t, width in enumerate(sizes):
-            Image.fromarray(np.uint8(127 + 100 * image[:, t : t + width])).save(f"{folder}/{t}.png")
-    (tmp_path / "nothing here").mkdir()
-    (tmp_path / "empty.mp4").touch()
-    (tmp_path / "text.mp4").write_text("not a video\n")
-    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    np.save("complex.npy", np.zeros((3, 40, 40), complex))
-    np.save("nan.npy", np.full((3, 40, 40), np.nan))
-    np.save("flat.npy", np.full((5, 40, 40), 7, np.uint8))
-    save(video(100, finished=True), "plane.model")
-    save(MODELS["NSM"](), "nsm.model")
-    Path("cut.model").write_bytes(Path("plane.model").read_bytes()[:5000])
-    return tmp_path
+            Image.fromarray(np.uint8(127 + 100 * image[:, t : t + width])).save(folder / name / f"{t}.png")
+    (folder / "nothing here").mkdir()
+    (folder / "empty.mp4").touch()
+    (folder / "text.mp4").write_text("not a video\n")
+    (folder / "table.csv").write_text("a,b\n1,2\n")
+    np.save(folder / "complex.npy", np.zeros((3, 40, 40), complex))
+    np.save(folder / "nan.npy", np.full((3, 40, 40), np.nan))
+    np.save(folder / "flat.npy", np.full((5, 40, 40), 7, np.uint8))
+    model = save(video(100, finished=True), folder / "plane.model")
+    save(MODELS["NSM"](), folder / "nsm.model")
+    (folder / "cut.model").write_bytes(model.read_bytes()[:5000])
+    return folder
+
+
+@pytest.fixture
+def place(made, tmp_path, monkeypatch):
+    """The same in a folder of its own, which commands run in."""
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "place"))
+    return tmp_path / "place"
 
 
 # Help
@@ -178,9 +186,8 @@ def test_the_script_of_a_shell_says_where_it_goes(run, shell, monkeypatch):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, characterised):
     """Little work, in this process."""
-    characterised = tuning.characterise(DETECTORS["hrd"]())
     monkeypatch.setattr(tuning, "characterise", lambda detector: characterised)
     monkeypatch.setattr("flymotion.claims.running.on_cores", lambda n_jobs: in_turn)
     few = {"n_seeds": 1, "n_pairs": (50,), "n_noisy": 50, "n_new": 50, "snrs": ()}
@@ -256,7 +263,6 @@ detect frames --out table.csv/a            | cannot be written (Not a directory)
 detect frames --overlay rings              | 'rings' is not one of arrows
 learn flat.npy                             | fewer than 2 consecutive frames that differ
 learn bundled frames                       | photographs cannot be mixed with videos
-learn bundled --n-components 1000000 --n-pairs 10 | Unable to allocate
 learn frames --patch 500                   | hold no patch of 500 x 500 pixels
 learn frames --max-frames 1                | '--max-frames'
 inspect frames                             | frames: not a flymotion model
@@ -352,3 +358,15 @@ def test_a_camera_that_goes_silent_ends_by_one_ctrl_c_and_its_model_is_kept(run,
     signal.signal(signal.SIGINT, before)
     assert status == 130 and err.endswith("Interrupted: what was learned until then is in out\n")
     assert load("out/model.safetensors").n_pairs_seen_ == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(MemoryError(), "there is not enough memory"), (TypeError("no number"), "no number"), (OverflowError("x"), "x")],
+)
+def test_what_the_machine_cannot_do_is_told_in_one_line(run, monkeypatch, error, told):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("flymotion.detecting.detect", fail)
+    assert run("watch", "frames") == (2, "", f"Error: {told}\n")

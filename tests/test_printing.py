@@ -51,11 +51,6 @@ NAME = "[bold] fly [dQw4w9WgXcQ] $x^$ été→ " + os.fsdecode(b"\xff")
 
 
 @pytest.fixture(scope="session")
-def characterised():
-    return tuning.characterise(flymotion.detectors.DETECTORS["hrd"]())
-
-
-@pytest.fixture(scope="session")
 def learner(make_noise_pairs):
     return MotionLearner(2, warm_up=1000).fit(make_noise_pairs(1500))
 
