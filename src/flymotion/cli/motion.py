@@ -53,6 +53,14 @@ def _reading(command: Callable) -> Callable:
             help="How much work the velocity is worth.",
         ),
         click.option(
+            "--radius",
+            type=click.IntRange(1, 32),
+            default=2,
+            show_default=True,
+            metavar="N",
+            help="Of the velocity's windows; 1 for small things in clean video.",
+        ),
+        click.option(
             "--gaps",
             type=click.Choice(["split", "bridge"]),
             default="split",

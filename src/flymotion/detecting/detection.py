@@ -206,6 +206,7 @@ def detect(
     model: str | os.PathLike[str] | MotionLearner | None = None,
     dense: bool = True,
     speed: str = "fast",
+    radius: int = 2,
     **reading: Any,
 ) -> Detecting:
     """Detect motion at every pixel of every frame.
@@ -224,6 +225,8 @@ def detect(
         the same but for what is interpolated, at a fraction of the time.
     speed : {"fastest", "fast", "accurate"}
         How much work the velocity is worth, :class:`flymotion.field.MotionField`.
+    radius : int
+        Of the velocity's windows, of the same class: with 1 things half as large are seen, and noise twice as much.
     **reading : Any
         Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``scale`` and
         others. No pair bridges an edit unless ``edits`` is ``"keep"``.
@@ -260,7 +263,7 @@ def detect(
     movie = open_movie(source, **{"edits": "split"} | reading)
     scale = (view_scale or 1) * reading.get("scale", 1)
     noise = max(ROUNDING * movie.step / scale, CODING * movie.coded)  # blocks are averaged with their like
-    field = MotionField(detectors, speed, noise=noise, outputs=OUTPUTS)
+    field = MotionField(detectors, speed, radius, noise=noise, outputs=OUTPUTS)
     height, width = _reduced(movie.shape, view_scale)
     if min(height, width) < (least := max(LEAST, reach(field))):
         reduced, smaller = (f"reduced by {scale}, ", "a smaller scale, or ") if scale > 1 else ("", "")
