@@ -31,6 +31,14 @@ class Match(NamedTuple):
         1 or -1: the direction of motion that the filter prefers; 0 for filters left over.
     cosine : ndarray, shape (n_components,)
         Cosine with the operator of that sign; 0 for filters left over.
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> right, down = (derivative_operator((3, 3), angle) for angle in (0, -90))
+    >>> match = Generators([-down, right, down], (3, 3)).match(np.stack([right, down]))
+    >>> match.parameter, match.sign, match.cosine.round(2)  # up, right and down, of operators that go right and down
+    (array([1, 0, 1]), array([-1.,  1.,  1.]), array([1., 1., 1.]))
     """
 
     parameter: np.ndarray

@@ -46,6 +46,17 @@ class Operators:
     ------
     ValueError
         Operators that do not fit the eye; in every method, frames of another size or amounts of another shape.
+
+    Examples
+    --------
+    >>> from flymotion import Line, pair_up
+    >>> from flymotion.generators import derivative_operator
+    >>> right = Operators(derivative_operator(Line(5))[None], Line(5))
+    >>> right.apply(np.array([[0.0, 0.0, 1.0, 0.0, 0.0]]), [[0.2]]).round(6) + 0.0  # to first order, 0.2 pixels
+    array([[ 0. , -0.1,  1. ,  0.1,  0. ]])
+    >>> pairs = pair_up([[1.0, 2.0, 4.0, 2.0, 1.0], [0.9, 1.7, 4.0, 2.3, 1.1]])
+    >>> right.estimate(pairs).round(2)
+    array([[0.17]])
     """
 
     operators: np.ndarray
