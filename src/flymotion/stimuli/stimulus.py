@@ -45,6 +45,13 @@ class Drift:
         Of its motion [deg]: 0 = right, 90 = up.
     start, stop : float
         When motion begins and ends [s].
+
+    Examples
+    --------
+    >>> Drift(10.0, direction=90.0, start=0.5)(np.array([0.0, 0.5, 1.0])).round(6) + 0.0  # up from half a second on
+    array([[ 0.,  0.],
+           [ 0.,  0.],
+           [ 0., -5.]])
     """
 
     speed: float
@@ -70,6 +77,17 @@ class Part:
         [deg], or, of a scene all round, how the eye is turned, shape (n_frames, 3, 3). By default it stays.
     gain : callable, optional
         Takes times; returns what the scene is multiplied by, shape (n_frames,). By default 1.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import Window
+    >>> from flymotion.world.eyes import Line
+    >>> from flymotion.world.scenes import Bar
+    >>> flash = Part(Bar(5.0, ndim=2), gain=Window(0.5, 1.0))
+    >>> Stimulus((flash,), duration=1.5).movie(Line(3, sigma=0.0), dt=0.5, spacing=5.0)
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 0.]])
     """
 
     scene: Scene
