@@ -137,6 +137,14 @@ def as_detector(detector: Any) -> Detector | FunctionDetector:
     ------
     TypeError
         What is neither.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> def change(movie, dt):
+    ...     return np.diff(movie, axis=0, prepend=movie[:1]) / dt
+    >>> as_detector(hassenstein_reichardt()).name, as_detector(change).name
+    ('hrd', 'change')
     """
     return detector if isinstance(detector, (Detector, FunctionDetector)) else FunctionDetector(detector)
 
