@@ -138,6 +138,15 @@ class Population:
         Of the whitening, or variance of the pixels' noise.
     depth : float or callable
         Of the scene, for a spherical eye that moves.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line, Translation
+    >>> from flymotion.world.scenes import exponential_covariance
+    >>> pairs = population(exponential_covariance(3.0, 0.475), Line(5), Translation(0.3, ndim=1))
+    >>> energies, _ = pairs.components(2)
+    >>> energies.round(2), pairs.frame_covariance([0.3]).shape  # of both frames
+    (array([0.34, 0.23]), (10, 10))
     """
 
     covariance: Callable[..., np.ndarray]
@@ -368,6 +377,13 @@ def antisymmetric_share(A: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (...)
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> D = derivative_operator((5,))
+    >>> antisymmetric_share(np.stack([D, D @ D])).round(2)  # of a derivative, and of a second one
+    array([1., 0.])
     """
     A = unmasked(A, "A")
     odd = (A - A.swapaxes(-1, -2)) / 2
