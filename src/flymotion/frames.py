@@ -132,9 +132,9 @@ class FramePairs:
 
     Examples
     --------
-    >>> pairs = pair_up(np.eye(4))
-    >>> len(pairs), pairs.n_pixels
-    (3, 4)
+    >>> pairs = FramePairs([[0.0, 1.0, 2.0]], [[0.0, 0.0, 1.0]], motion=[1.0], names=[("right", "left")])
+    >>> len(pairs), pairs.n_pixels, pairs.motion
+    (1, 3, array([[1.]]))
     """
 
     before: np.ndarray

@@ -106,9 +106,8 @@ def recorded(*, full: bool) -> dict[str, Known]:
 
     Examples
     --------
-    >>> known = recorded(full=True)
-    >>> known["C16.identity"].holds
-    True
+    >>> recorded(full=True)["C2.seeds"]  # of 200
+    Known(value=200.0, holds=True)
     """
     text = files(__package__).joinpath("recorded.json").read_text(encoding="utf-8")
     rows = json.loads(text)[SIZES[full]]
@@ -135,9 +134,9 @@ def differences(rows: Sequence[Claim], sentences: Iterable[Sentence], before: Ma
 
     Examples
     --------
-    >>> from flymotion.claims.rows import above
-    >>> row = above("C2.cos", "cosine", [0.8], 0.9)
-    >>> differences([row], [], {"C2.cos": Known(0.97, True)})
+    >>> from flymotion.claims.rows import below
+    >>> row = below("C2.cos", "cosine", [-0.8], -0.9)
+    >>> differences([row], [], {"C2.cos": Known(-0.97, True)})
     ['C2.cos holds, and now fails']
     """
     now = as_known(rows)

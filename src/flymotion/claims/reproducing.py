@@ -32,9 +32,9 @@ class Interrupted(KeyboardInterrupt):
 
     Examples
     --------
-    >>> from flymotion.claims.rows import above
+    >>> from flymotion.claims.rows import below
     >>> try:
-    ...     raise Interrupted("1 of 30 groups of claims was finished", [above("C2.cos", "cosine", [0.97], 0.9)])
+    ...     raise Interrupted("1 of 30 groups of claims was finished", [below("C2.cos", "cosine", [-0.97], -0.9)])
     ... except KeyboardInterrupt as interrupted:
     ...     print(interrupted, [row.id for row in interrupted.rows])
     1 of 30 groups of claims was finished ['C2.cos']

@@ -56,9 +56,9 @@ class Claim:
 
     Examples
     --------
-    >>> row = above("C2.cos", "cosine of a filter with minus the other", [0.97, 0.95, 0.98], 0.9)
+    >>> row = below("C2.cos", "cosine of the two filters", [-0.97, -0.95, -0.98], -0.9)
     >>> row.value, row.relation, row.least, row.holds, round(row.margin, 2)
-    (0.95, '>', 0.9, True, 0.06)
+    (-0.95, '<', -0.9, True, 0.06)
     """
 
     id: str
@@ -171,7 +171,7 @@ class Verdict:
 
     Examples
     --------
-    >>> rows = [above("C2.cos", "cosine", [0.97], 0.9), above("C2.accuracy", "accuracy", [0.85], 0.9)]
+    >>> rows = [below("C2.cos", "cosine", [-0.97], -0.9), above("C2.accuracy", "accuracy", [0.85], 0.9)]
     >>> verdict, = verdicts(rows, {"C2": "two units are opposite"})
     >>> verdict.holds, verdict.row.id
     (False, 'C2.accuracy')
@@ -188,7 +188,7 @@ def verdicts(rows: Sequence[Claim], claims: Mapping[str, str]) -> list[Verdict]:
 
     Examples
     --------
-    >>> rows = [above("C2.cos", "cosine", [0.97], 0.9), below("C3.error", "error", [0.2], 0.1)]
+    >>> rows = [below("C2.cos", "cosine", [-0.97], -0.9), below("C3.error", "error", [0.2], 0.1)]
     >>> [(verdict.id, verdict.holds) for verdict in verdicts(rows, {"C2": "opposite", "C3": "the same everywhere"})]
     [('C2', True), ('C3', False)]
     """

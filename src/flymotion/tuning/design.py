@@ -122,8 +122,8 @@ def tune(
     >>> stages = make_pipeline(WeberContrast(), DivisiveNormalization())
     >>> grating, contrasts = drifting_grating, {"contrast": [0.5, 1.0]}
     >>> tuning = tune(hassenstein_reichardt(), grating, contrasts, dt=0.01, mean=1.0, early_vision=stages)
-    >>> bool(tuning.response[1] < 1.1 * tuning.response[0])  # it saturates; alone it is 4 times larger
-    True
+    >>> round(float(tuning.response[1] / tuning.response[0]), 2)  # it saturates; alone it is 4 times larger
+    1.08
     """
     how = Setup(**setup)
     found = measured(detector, stimulus, design, how, _usual_duration(stimulus, design))
