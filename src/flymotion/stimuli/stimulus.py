@@ -219,6 +219,12 @@ class Stimulus:
         """Render blocks of at most ``block`` frames, one after the other, shape (n_frames, *eye.shape) each.
 
         Parameters and what is refused as of :meth:`movie`.
+
+        Examples
+        --------
+        >>> from flymotion.stimuli import drifting_grating
+        >>> [frames.shape for frames in drifting_grating(duration=3.0).stream((5,), dt=0.01, spacing=5.0, block=128)]
+        [(128, 5), (128, 5), (44, 5)]
         """
         if block < 1:
             raise ValueError(f"block is {block}; expected 1 frame or more")
@@ -227,7 +233,16 @@ class Stimulus:
             yield self.movie(eye, dt, spacing=spacing, start=first, stop=min(first + block, n))
 
     def about(self, mean: float) -> Stimulus:
-        """Return the same stimulus about another mean luminance."""
+        """Return the same stimulus about another mean luminance.
+
+        Examples
+        --------
+        >>> from flymotion.stimuli import moving_bar
+        >>> from flymotion.world.eyes import Line
+        >>> luminance = moving_bar(contrast=-0.5).about(1.0).movie(Line(9), dt=0.1, spacing=5.0)
+        >>> float(luminance.min().round(2)), float(luminance.max())
+        (0.52, 1.0)
+        """
         return replace(self, mean=mean)
 
     def at(self, direction: Any) -> Stimulus:

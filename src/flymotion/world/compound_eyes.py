@@ -118,6 +118,13 @@ class CompoundEye(Sphere):
         ValueError
             An unknown side; directions that are on no hexagonal lattice
             (:func:`~flymotion.world.lattice_finding.axial_coordinates`); a width out of range.
+
+        Examples
+        --------
+        >>> measured = buchner("left").directions
+        >>> eye = CompoundEye.from_directions(measured)
+        >>> eye.shape, int((eye.axial == 0).all(axis=1).sum())
+        ((699,), 1)
         """
         if side not in SIDES:
             raise ValueError(f"side is {side!r}; expected one of {', '.join(SIDES)}")

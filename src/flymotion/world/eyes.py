@@ -321,7 +321,14 @@ class Sphere:
 
     @classmethod
     def evenly(cls, n: int, sigma: float = acceptance_sigma(5.7)) -> Sphere:
-        """Return an eye of ``n`` directions spread evenly over the sphere, along a spiral from the zenith down."""
+        """Return an eye of ``n`` directions spread evenly over the sphere, along a spiral from the zenith down.
+
+        Examples
+        --------
+        >>> eye = Sphere.evenly(5)
+        >>> eye.positions[:, 2].round(1) + 0.0  # from the zenith down
+        array([ 0.8,  0.4,  0. , -0.4, -0.8])
+        """
         _check(sigma, n)
         height = 1 - (2 * np.arange(n) + 1) / n
         azimuth = np.arange(n) * math.pi * (3 - math.sqrt(5))
