@@ -37,10 +37,12 @@ class FunctionDetector:
         experiments give it [deg].
     opponent : bool
         Whether motion in the null direction gives negative responses.
-    source, unit, name : str
-        As of :class:`~flymotion.detectors.Detector`; by default it is called what the function is.
+    source, unit : str
+        As of :class:`~flymotion.detectors.Detector`.
     directions : tuple of float
         Preferred directions of the units of a function that has several [deg].
+    name : str
+        What results and figures call it; by default what the function is called.
 
     Raises
     ------

@@ -92,11 +92,6 @@ def tune(
         a dimension of ``time`` besides. Among its attributes ``settle``, what was left out, and ``settling``, what the
         filters needed; 0 where the stimulus begins from rest [s].
 
-    Warns
-    -----
-    UserWarning
-        A time to settle that is shorter than the filters need.
-
     Raises
     ------
     ValueError
@@ -106,6 +101,11 @@ def tune(
         finite numbers; a stimulus over before the response has settled, or filters that need 2^20 frames for that;
         stimuli of several lengths whose course of time is to be kept; a spherical eye without a lattice, or a lens at
         which not all taps are inside it.
+
+    Warns
+    -----
+    UserWarning
+        A time to settle that is shorter than the filters need.
 
     Examples
     --------
