@@ -28,7 +28,17 @@ SOURCE = "flymotion reproduce"
 
 
 class Interrupted(KeyboardInterrupt):
-    """Checking of claims was interrupted; knows the rows of those that were finished."""
+    """Checking of claims was interrupted; knows the rows of those that were finished.
+
+    Examples
+    --------
+    >>> from flymotion.claims.rows import below
+    >>> try:
+    ...     raise Interrupted("1 of 30 groups of claims was finished", [below("C2.cos", "cosine", [-0.97], -0.9)])
+    ... except KeyboardInterrupt as interrupted:
+    ...     print(interrupted, [row.id for row in interrupted.rows])
+    1 of 30 groups of claims was finished ['C2.cos']
+    """
 
     def __init__(self, words: str, rows: list[Claim]) -> None:
         super().__init__(words)
@@ -36,7 +46,13 @@ class Interrupted(KeyboardInterrupt):
 
 
 def groups() -> dict[str, ModuleType]:
-    """Return the groups of claims by name: the modules of this package that have ``CLAIMS``, in order of those."""
+    """Return the groups of claims by name: the modules of this package that have ``CLAIMS``, in order of those.
+
+    Examples
+    --------
+    >>> list(groups())[:3]
+    ['figure2', 'cartoon', 'larger_eyes']
+    """
     modules = {
         found.name: import_module(f"{PACKAGE}.{found.name}") for found in iter_modules(import_module(PACKAGE).__path__)
     }
@@ -45,7 +61,13 @@ def groups() -> dict[str, ModuleType]:
 
 
 def known_claims() -> dict[str, str]:
-    """Return every claim in a few words, by its id, in the order of their numbers."""
+    """Return every claim in a few words, by its id, in the order of their numbers.
+
+    Examples
+    --------
+    >>> known_claims()["C2"]
+    "NSM's two units are opposite motion detectors"
+    """
     known = {id: words for module in groups().values() for id, words in module.CLAIMS.items()}
     return dict(sorted(known.items(), key=lambda claim: _number(claim[0])))
 
@@ -91,6 +113,12 @@ def reproduce(
         A folder that cannot be written to, before any work.
     Interrupted
         Ctrl-C: what was finished is in the folder ``unfinished`` of ``out``, and earlier results are as they were.
+
+    Examples
+    --------
+    >>> rows = reproduce(["C16"], out="flymotion-results")  # doctest: +SKIP
+    >>> [row.id for row in rows if row.holds]  # doctest: +SKIP
+    ['C16.identity', 'C16.slope', 'C16.learned']
     """
     wanted = _known(ids)
     modules = {name: module for name, module in groups().items() if wanted.intersection(module.CLAIMS)}

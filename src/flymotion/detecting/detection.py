@@ -75,6 +75,14 @@ class Detection(NamedTuple):
     steps : float
         How far from the frame before, in steps from a frame taken to the next: more than 1 where a gap is bridged.
         Velocity and motion are those of one step.
+
+    Examples
+    --------
+    >>> from flymotion import detect
+    >>> frame = np.add.outer(np.sin(np.arange(60) / 3), np.cos(np.arange(80) / 3)) * 50 + 128
+    >>> first, second = detect(np.stack([frame[1:], frame[:-1]]), rate=25)  # content goes down by a pixel
+    >>> first.cut, second.number, second.time, round(second.motion.y, 1)
+    (True, 1, 0.04, 1.0)
     """
 
     number: int
@@ -109,6 +117,13 @@ class Detecting:
         Row and column of the source where the field begins, other than (0, 0) of a part of the frame.
     learner : MotionLearner or None
         Whose detectors they are.
+
+    Examples
+    --------
+    >>> from flymotion import detect
+    >>> detecting = detect(np.zeros((4, 60, 80)), scale=2, rate=25)
+    >>> detecting.shape, detecting.scale, detecting.angles  # fields of half the size; right, up, left and down
+    ((30, 40), 2, array([  0.,  90., 180., 270.]))
     """
 
     movie: Movie

@@ -65,7 +65,14 @@ def _lattice_directions(between: np.ndarray) -> np.ndarray:
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0."""
+    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0.
+
+    Examples
+    --------
+    >>> D = derivative_operator((5,))
+    >>> cosine(np.stack([D, -D, D.T @ D]), D).round(6) + 0.0  # itself, its opposite, and one of no direction
+    array([ 1., -1.,  0.])
+    """
     a, b = unmasked(a, "a"), unmasked(b, "b")
     inner = (a * b).sum(axis=(-2, -1))
     norms = np.sqrt((a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
