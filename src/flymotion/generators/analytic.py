@@ -13,13 +13,13 @@ from flymotion.world.eyes import Eye, as_eye
 __all__ = ["cosine", "derivative_operator", "interior"]
 
 
-def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.ndarray:
+def derivative_operator(eye: Eye | tuple[int, ...] | int, velocity: Any = 0.0) -> np.ndarray:
     """Return the discrete derivative's generator of content that flows over an eye.
 
     Parameters
     ----------
-    eye : Eye or tuple of int
-        Viewing positions, or the pixels of a frame, (n,) or (height, width).
+    eye : Eye, tuple of int, or int
+        Viewing positions, or the pixels of a frame, n or (height, width).
     velocity : float or array-like, shape (ndim,) or (n_pixels, ndim)
         Direction of content that moves by one pixel a frame [deg]: 0 = right, 90 = up; or the velocity at each pixel,
         such as :meth:`flymotion.world.motions.Motion.flow` gives.

@@ -33,6 +33,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
+from flymotion.brevity import in_brief
 from flymotion.frames import unmasked
 from flymotion.generators import Generators
 from flymotion.generators.quadratic_forms import probability_positive
@@ -157,6 +158,8 @@ class Population:
     order: int = 8
     ridge: float = 0.0
     depth: Any = math.inf
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         unmasked(self.Z, "Z")

@@ -383,14 +383,16 @@ class Sphere:
         return cls(directions, given.number("sigma", least=0))
 
 
-def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
+def as_eye(eye: Eye | tuple[int, ...] | int) -> Eye:
     """Return the eye, or the line or grid of so many pixels.
 
     Examples
     --------
-    >>> as_eye((5,)), as_eye((2, 3)).shape, as_eye(Hexagon(1)).shape
+    >>> as_eye(5), as_eye((2, 3)).shape, as_eye(Hexagon(1)).shape
     (Line(n=5, sigma=0.47462100604330476), (2, 3), (7,))
     """
+    if isinstance(eye, int | np.integer):
+        return Line(int(eye))
     if isinstance(eye, tuple):
         return Line(*eye) if len(eye) == 1 else Grid(*eye)
     return eye

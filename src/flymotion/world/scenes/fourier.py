@@ -73,6 +73,7 @@ class FourierScene:
         positive(**{f"period[{k}]": period for k, period in enumerate(self.period)})
         if not np.isfinite(self.modes).all():
             raise ValueError("the scene has modes that are not finite; expected finite numbers")
+        object.__setattr__(self, "modes", np.asarray(self.modes, np.complex128))
 
     @property
     def ndim(self) -> int:
