@@ -1,0 +1,189 @@
+/* The page: its controls, what goes to the worker and comes back, and what is said. */
+
+import { drawPicture, drawWheel, RoundScale } from "./drawing.js";
+import { Eye, Panels } from "./panels.js";
+import { atEachFrame, pictureSize, startCamera, startFile, stop } from "./sources.js";
+
+const $ = (id) => document.getElementById(id);
+
+const numbers = JSON.parse($("numbers").textContent);
+const worker = new Worker(URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" })));
+const video = Object.assign(document.createElement("video"), { muted: true, playsInline: true });
+const grabbed = document.createElement("canvas");
+const pencil = grabbed.getContext("2d", { willReadFrequently: true });
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+const WAYS = { graphics: "the graphics card (WebGL 2)", processor: "the processor" };
+const WORDS = ["right", "right and up", "up", "left and up", "left", "left and down", "down", "right and down"];
+const MOST_WAITING = 2; // pictures that the worker has not answered, at most
+const STILL = 0.05; // speed that is rest [pixels a frame]
+const SAID_EVERY = 5000; // [ms] between two sentences for those who listen
+const TOLD_EVERY = 250; // [ms] between two changes of the figures, which nobody reads faster
+const CALM = 250; // [ms] between two drawings where motion is to be reduced
+const AVERAGED = 0.15; // share of a frame in figures that are averaged over frames
+
+const floor = Math.max(...numbers.floors);
+const panels = new Panels([$("t4"), $("t5")], numbers.preferred, numbers.subtypes, floor);
+const eye = new Eye($("eye"), numbers.lenses, numbers.angles, floor);
+const scales = { arrows: new RoundScale(0.5), wheel: new RoundScale(Math.sqrt(floor)), speed: new RoundScale(0.5) };
+
+let source = null; // what is looked at, from when it plays
+let waiting = 0, lastTime = -1, arrived = [], mean = null, drawn = 0, told = 0, said = 0, lastSaid = "", side = 0;
+
+worker.postMessage({ numbers });
+$("model").textContent = numbers.model;
+drawWheel($("wheel"), numbers.angles, null, scales.wheel, scales.speed);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (
+  drawWheel($("wheel"), numbers.angles, null, scales.wheel, scales.speed)));
+
+worker.onmessage = ({ data }) => (data.begun ? begun(data.begun) : answered(data));
+worker.onerror = (error) => fail(`The page has stopped: ${error.message}.`);
+
+$("camera").addEventListener("click", () => (source?.stream ? end("The camera is off.") : look(() => startCamera(video))));
+$("file").addEventListener("change", () => $("file").files[0] && look(() => startFile(video, $("file").files[0])));
+$("pause").addEventListener("click", pause);
+$("rows").addEventListener("change", () => source && begin());
+
+for (const [kind, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    document.body.classList.toggle("dropping", over);
+    if (kind === "drop" && event.dataTransfer.files.length) look(() => startFile(video, event.dataTransfer.files[0]));
+  });
+}
+
+/** Begin to look at what a function starts, or say why it cannot be. */
+async function look(start) {
+  $("problem").hidden = true;
+  $("status").textContent = "Getting ready\u2026";
+  try {
+    const found = await start();
+    source = found;
+    found.stream?.getVideoTracks()[0].addEventListener("ended", () => source === found && end("The camera has ended."));
+    begin();
+  } catch (error) {
+    end("Nothing is being looked at.");
+    fail(error.message);
+  }
+}
+
+function fail(message) {
+  $("problem").textContent = message;
+  $("problem").hidden = false;
+}
+
+function end(message) {
+  stop(video);
+  source = null;
+  $("file").value = "";
+  $("pause").disabled = true;
+  $("camera").textContent = "Start the camera";
+  $("status").textContent = message;
+}
+
+function pause() {
+  const paused = $("pause").getAttribute("aria-pressed") !== "true";
+  $("pause").setAttribute("aria-pressed", paused);
+  if (paused) video.pause();
+  else video.play();
+}
+
+/** Tell the worker what size pictures have; it answers when it is ready. */
+function begin() {
+  const [width, height] = pictureSize(video), rows = Number($("rows").value);
+  grabbed.width = width;
+  grabbed.height = height;
+  const scale = Math.max(1, Math.round(Math.min(width, height) / rows));
+  side = scale * numbers.cell;
+  source.ready = false;
+  worker.postMessage({ begin: { width, height, scale } });
+}
+
+function begun({ way, width, height }) {
+  if (!source) return;
+  Object.assign(source, { ready: true, width, height });
+  $("size").textContent = `${width} x ${height} pixels`;
+  $("way").textContent = WAYS[way];
+  $("status").textContent = `Looking at ${source.name}.`;
+  $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
+  $("pause").disabled = false;
+  $("pause").setAttribute("aria-pressed", "false");
+  Object.assign(scales, { arrows: new RoundScale(0.5) });
+  waiting = 0;
+  lastTime = -1;
+  arrived = [];
+  mean = null;
+  const found = source;
+  if (!found.running) atEachFrame(video, (time) => grab(found, time));
+  found.running = true;
+}
+
+/** Take a picture of the video, unless the worker is behind; returns whether this source goes on. */
+function grab(found, time) {
+  if (found !== source) return false;
+  if (!found.ready || waiting >= MOST_WAITING) return true;
+  if (time < lastTime) worker.postMessage({ cut: true });
+  lastTime = time;
+  pencil.drawImage(video, 0, 0, grabbed.width, grabbed.height);
+  const picture = pencil.getImageData(0, 0, grabbed.width, grabbed.height).data.buffer;
+  waiting++;
+  worker.postMessage({ picture }, [picture]);
+  return true;
+}
+
+function answered({ seen, time }) {
+  waiting = Math.max(waiting - 1, 0);
+  if (!seen || !source?.ready) return;
+  const now = performance.now();
+  arrived = [...arrived.filter((when) => now - when < 2000), now];
+  average({ time, ...seen.motion });
+  if (!calm.matches || now - drawn > CALM) {
+    drawn = now;
+    draw(seen);
+  }
+  if (now - told > TOLD_EVERY) {
+    told = now;
+    tell();
+  }
+}
+
+/** Average figures over frames; what a frame does not tell is left out. */
+function average(given) {
+  mean ??= { ...given };
+  for (const [name, value] of Object.entries(given)) {
+    if (!Number.isFinite(mean[name])) mean[name] = value;
+    else if (Number.isFinite(value)) mean[name] += AVERAGED * (value - mean[name]);
+  }
+}
+
+function draw(seen) {
+  const { width, height } = source, length = drawPicture($("picture"), grabbed, seen, side, scales.arrows);
+  $("arrow-scale").textContent = `An arrow as long as one and a half of their distances: ${length} pixels a frame.`;
+  drawWheel($("wheel"), numbers.angles, seen, scales.wheel, scales.speed);
+  $("panel-scale").textContent = `Full colour: responses of ${Number((panels.draw(seen, width, height) ** 2).toPrecision(3))} squared grey levels.`;
+  $("lenses").textContent = eye.draw(seen, width, height);
+}
+
+/** Show the figures, and say a sentence to those who listen, now and then. */
+function tell() {
+  const { x, y, rotation, looming, support, time } = mean, speed = Math.hypot(x, y);
+  const angle = (Math.atan2(-y, x) * 180 / Math.PI + 360) % 360, moves = speed > STILL;
+  const word = moves ? WORDS[Math.round(angle / 45) % 8] : "hardly";
+  $("direction").textContent = Number.isFinite(speed) ? moves ? `${word}, ${Math.round(angle) % 360}\u00b0` : word : "-";
+  $("speed").textContent = figure(speed, 2);
+  $("rotation").textContent = figure(rotation, 2);
+  $("looming").textContent = figure(100 * looming, 1);
+  $("support").textContent = figure(100 * support, 0);
+  $("time").textContent = figure(time, 0);
+  const seconds = (arrived.at(-1) - arrived[0]) / 1000;
+  $("rate").textContent = arrived.length > 5 ? figure((arrived.length - 1) / seconds, 1) : "-";
+  const sentence = moves ? `The picture moves ${word}.` : Number.isFinite(speed) ? "The picture hardly moves." : "";
+  if (sentence && sentence !== lastSaid && performance.now() - said > SAID_EVERY) {
+    said = performance.now();
+    $("spoken").textContent = lastSaid = sentence;
+  }
+}
+
+function figure(value, digits) {
+  return Number.isFinite(value) ? value.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1") : "-";
+}
