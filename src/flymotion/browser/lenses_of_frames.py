@@ -26,11 +26,11 @@ def seen_by_lenses(plane: np.ndarray, shape: tuple[int, int], spacing: int = 1) 
     Parameters
     ----------
     plane : ndarray, shape (n_rows, n_columns)
-        Luminance, or responses, at every ``spacing``-th pixel of a frame.
+        Luminance, or responses, of areas of a frame.
     shape : (int, int)
         Height and width of the frame [pixels].
     spacing : int
-        [pixels]
+        Side of the areas [pixels].
 
     Returns
     -------
@@ -54,6 +54,6 @@ def seen_by_lenses(plane: np.ndarray, shape: tuple[int, int], spacing: int = 1) 
 
 
 def _acceptance(places: np.ndarray, sigma: float, n: int, spacing: int) -> np.ndarray:
-    far = (spacing * np.arange(n) - places[:, None]) / sigma
+    far = (spacing * np.arange(n) + (spacing - 1) / 2 - places[:, None]) / sigma
     weights = np.where(np.abs(far) <= REACH, np.exp(-0.5 * far**2), 0.0)
     return weights / weights.sum(axis=1, keepdims=True)

@@ -18,10 +18,10 @@ from flymotion.frames import unmasked
 from flymotion.video.luminance import area_averages
 from flymotion.video.viewing import view
 
-__all__ = ["EVERY", "SeenLive", "seen_live"]
+__all__ = ["SeenLive", "seen_live"]
 
-EVERY = 2
-"""Responses are taken at every second pixel each way."""
+HALF = 2
+"""Detectors look at frames that are reduced by so much more than those of velocity, as they are for slow motion."""
 
 LUMINANCE = (0.299, 0.587, 0.114)
 """Of red, green and blue."""
@@ -33,18 +33,18 @@ class SeenLive(NamedTuple):
     Attributes
     ----------
     frame : ndarray, shape (height, width)
-        Luminance of the second picture, reduced [grey levels].
-    directions : ndarray, shape (n_directions, height / 2, width / 2)
-        Rectified responses at every second pixel each way, as :class:`flymotion.field.MotionField` says.
-    opponent : ndarray, shape (2, height / 2, width / 2)
+        What detectors see of the second picture: luminance, reduced by twice ``scale`` [grey levels].
+    directions : ndarray, shape (n_directions, height, width)
+        Rectified responses, as :class:`flymotion.field.MotionField` says.
+    opponent : ndarray, shape (2, height, width)
         The same along (x right, y down), signed.
-    t4, t5 : ndarray, shape (4, height / 2, width / 2)
+    t4, t5 : ndarray, shape (4, height, width)
         Rectified responses to what became brighter, and to what darker, of the detectors of subtypes a to d.
     responses : ndarray, shape (n_directions,)
         Mean of each of ``directions``.
-    velocity : ndarray, shape (2, height, width)
-        (x right, y down) [pixels of the picture per frame].
-    confidence : ndarray, shape (height, width)
+    velocity : ndarray, shape (2, 2 height, 2 width)
+        (x right, y down), of the picture reduced by ``scale`` [pixels of the picture per frame].
+    confidence : ndarray, shape (2 height, 2 width)
         0 to 1.
     motion : GlobalMotion
         Of the picture as a whole.
@@ -96,50 +96,43 @@ def seen_live(model: LiveModel, pictures: Any, scale: int) -> SeenLive:
     (4.0, (4, 12, 16))
     """
     frames = unmasked(pictures, "pictures", float) @ LUMINANCE
-    seen = np.stack([area_averages(frame[None], scale)[0] for frame in frames]).astype(np.float32)
-    if model.blurred:
-        seen = view(seen, 1)
-    before, after = seen
-    field = MotionField(model.detectors, outputs=("directions", "opponent")).between(before, after)
+    before, after = working = area_averages(frames, scale).astype(np.float32)
+    halves = view(working, HALF) if model.blurred else area_averages(working, HALF)
+    field = MotionField(model.detectors, outputs=("directions", "opponent")).between(*halves)
     assert field.directions is not None and field.opponent is not None
-    directions, opponent = (part[:, ::EVERY, ::EVERY] for part in (field.directions, field.opponent))
     velocity, confidence = slopes_velocity(before, after)
     x, y, *rest = global_motion(velocity, confidence)
     arrows, sure = mean_velocity(Field(None, None, velocity, confidence), lambda planes: area_averages(planes, CELL))
     return SeenLive(
-        after,
-        directions,
-        opponent,
-        *_cell_types(model, before, after),
-        directions.mean(axis=(1, 2), dtype=float),
+        halves[1],
+        field.directions,
+        field.opponent,
+        *_cell_types(model, *halves),
+        field.directions.mean(axis=(1, 2), dtype=float),
         scale * velocity,
         confidence,
         GlobalMotion(scale * x, scale * y, *rest),
         scale * arrows,
         sure,
         seen_by_lenses(after, after.shape),
-        np.stack([seen_by_lenses(plane, after.shape, EVERY) for plane in directions]),
+        np.stack([seen_by_lenses(plane, after.shape, HALF) for plane in field.directions]),
     )
 
 
 def _cell_types(model: LiveModel, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the responses of T4a to d to what became brighter, and of T5a to d to what darker."""
-    operators, size = as_evaluated(model.detectors), model.detectors.shape[0]
-    change, middle = after - before, (after + before) / 2
-
-    def responses(part: np.ndarray) -> np.ndarray:
-        first = -(-(size // 2) // EVERY) * EVERY - size // 2  # of the first patch about an even pixel
-        d, x = (
-            np.lib.stride_tricks.sliding_window_view(plane.astype(float), (size, size))[first::EVERY, first::EVERY]
-            for plane in (part, middle)
-        )
-        found = np.einsum("yxi,kij,yxj->kyx", d.reshape(*d.shape[:2], -1), operators, x.reshape(*x.shape[:2], -1))
-        where = np.zeros((len(operators), *(-(-side // EVERY) for side in part.shape)))
-        begin = (first + size // 2) // EVERY
-        where[:, begin : begin + d.shape[0], begin : begin + d.shape[1]] = np.maximum(found, 0)
-        return where
-
+    operators, size, change = as_evaluated(model.detectors), model.detectors.shape[0], after - before
+    h = size // 2
     away = np.abs((model.angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
     subtype = np.eye(len(PREFERRED))[away.argmin(axis=1)].T
-    t4, t5 = (np.tensordot(subtype, responses(sign * np.maximum(sign * change, 0)), axes=1) for sign in (1, -1))
-    return t4, t5
+
+    def patches(plane: np.ndarray) -> np.ndarray:
+        found = np.lib.stride_tricks.sliding_window_view(plane.astype(float), (size, size))
+        return found.reshape(*found.shape[:2], size**2)
+
+    def responses(part: np.ndarray) -> np.ndarray:
+        found = np.einsum("yxi,kij,yxj->kyx", patches(part), operators, patches((after + before) / 2), optimize=True)
+        inside = np.tensordot(subtype, np.maximum(found, 0), axes=1)
+        return np.pad(inside, ((0, 0), (h, size - 1 - h), (h, size - 1 - h)))
+
+    return responses(np.maximum(change, 0)), responses(np.minimum(change, 0))

@@ -1,7 +1,7 @@
 /* Learned responses on the processor: operators as lines of cosine modes, on typed arrays. */
 
 /**
- * Responses of learned detectors at every second pixel each way whose patch lies in the frame, 0 at others'.
+ * Responses of learned detectors at every pixel whose patch lies in the frame, 0 elsewhere.
  *
  * An operator is a sum of two parts. In that along x, columns of the patch are first reduced to their cosine modes, and
  * a matrix stands between the change and the intensity of each mode, or of two; that along y is the same of the frame
@@ -10,24 +10,23 @@
 export class Detectors {
   /** @param {{size: number, count: number, modes: number[][], axes: object[][]}} operators */
   constructor(operators, width, height) {
-    Object.assign(this, { operators, width, height, columns: half(width), rows: half(height) });
-    const n = width * height, few = this.columns * this.rows, { size, count } = operators;
-    const planes = () => Array.from({ length: count }, () => new Float32Array(few));
+    Object.assign(this, { operators, width, height });
+    const n = width * height, planes = () => Array.from({ length: operators.count }, () => new Float32Array(n));
     /** Signed responses to all of the change, a plane each, and to what of it became brighter. */
     this.total = planes();
     this.on = planes();
-    this.signals = new Float32Array(few);
+    this.signals = new Float32Array(n);
     this.upright = { change: new Float32Array(n), middle: new Float32Array(n) };
     this.turned = { change: new Float32Array(n), middle: new Float32Array(n) };
     this.modes = operators.modes.map((mode) => Float32Array.from(mode));
     this.axes = operators.axes.map((parts) => parts.map(({ weights, lines }) => ({
       weights, lines: lines.map(([a, b, matrix]) => [a, b, Float32Array.from(matrix)]),
-      total: new Float32Array(few), on: new Float32Array(few),
+      total: new Float32Array(n), on: new Float32Array(n),
     })));
   }
 
   respond(before, after) {
-    const { width, height, upright, turned, rows, columns } = this;
+    const { width, height, upright, turned } = this;
     for (let k = 0; k < before.length; k++) {
       upright.change[k] = after[k] - before[k];
       upright.middle[k] = (after[k] + before[k]) / 2;
@@ -43,7 +42,7 @@ export class Detectors {
     for (const part of this.axes[1]) {
       this.along(turned, height, width, part);
       for (const [from, to] of [[part.total, this.total], [part.on, this.on]]) {
-        turn(from, this.signals, rows, columns);
+        turn(from, this.signals, height, width);
         add(part.weights, this.signals, to);
       }
     }
@@ -51,15 +50,13 @@ export class Detectors {
 
   /** Respond along the rows of frames. */
   along({ change, middle }, width, height, { lines, total, on }) {
-    const { size } = this.operators, h = size >> 1, first = half(h), count = half(width - size + h + 1) - first;
+    const { size } = this.operators, h = size >> 1, count = width - size + 1;
     const rows = () => this.modes.map(() => new Float32Array(width)), d = rows(), p = rows(), m = rows();
     total.fill(0);
     on.fill(0);
-    for (let row = first; 2 * row + size - h <= height; row++) {
-      this.modes.forEach((mode, a) => reduceRows(mode, change, middle, (2 * row - h) * width, d[a], p[a], m[a]));
-      for (const [a, b, matrix] of lines) {
-        products(matrix, size, d[a], p[a], m[b], 2 * first - h, total, on, row * half(width) + first, count);
-      }
+    for (let y = h; y + size - h <= height; y++) {
+      this.modes.forEach((mode, a) => reduceRows(mode, change, middle, (y - h) * width, d[a], p[a], m[a]));
+      for (const [a, b, matrix] of lines) products(matrix, size, d[a], p[a], m[b], total, on, y * width + h, count);
     }
   }
 }
@@ -81,15 +78,9 @@ function reduceRows(mode, change, middle, at, d, p, m) {
   }
 }
 
-/** Number of every second of n things, or which of them the k-th or next thing is. */
-function half(n) {
-  return (n + 1) >> 1;
-}
-
 /** Add, to `count` responses from `at` on, those of one mode: change times matrix times intensity. */
-function products(matrix, size, d, p, m, from, total, on, at, count) {
-  for (let k = 0; k < count; k++) {
-    const x = from + 2 * k;
+function products(matrix, size, d, p, m, total, on, at, count) {
+  for (let x = 0; x < count; x++) {
     let all = 0, brighter = 0;
     for (let i = 0, w = 0; i < size; i++) {
       let v = 0;
@@ -97,8 +88,8 @@ function products(matrix, size, d, p, m, from, total, on, at, count) {
       all += d[x + i] * v;
       brighter += p[x + i] * v;
     }
-    total[at + k] += all;
-    on[at + k] += brighter;
+    total[at + x] += all;
+    on[at + x] += brighter;
   }
 }
 

@@ -25,6 +25,16 @@ export function reduce(rgba, width, height, scale, out) {
   }
 }
 
+/** Average areas of 2 x 2 numbers of a frame. */
+export function halve(frame, width, height, out) {
+  const columns = width >> 1, rows = height >> 1;
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0, at = 2 * y * width; x < columns; x++, at += 2) {
+      out[y * columns + x] = (frame[at] + frame[at + 1] + frame[at + width] + frame[at + width + 1]) / 4;
+    }
+  }
+}
+
 /** Blur a frame, along both axes, by weights that are even about their middle; beyond its border is its mirror image. */
 export function blur(frame, width, height, weights) {
   const r = (weights.length - 1) / 2, between = new Float32Array(frame.length);

@@ -6,33 +6,30 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 /** Detectors, as those of detectors.js; throws where there is no WebGL 2 that can write numbers of single precision. */
 export class GraphicsDetectors {
   constructor(operators, width, height) {
-    const columns = (width + 1) >> 1, rows = (height + 1) >> 1;
-    Object.assign(this, { operators, width, height, columns, rows });
-    const canvas = new OffscreenCanvas(columns, rows);
+    Object.assign(this, { operators, width, height });
+    const canvas = new OffscreenCanvas(width, height);
     const gl = (this.gl = canvas.getContext("webgl2", { antialias: false, depth: false }));
     if (!gl || !gl.getExtension("EXT_color_buffer_float")) throw new Error("no WebGL 2 with numbers of single precision");
-    const planes = () => Array.from({ length: operators.count }, () => new Float32Array(columns * rows));
+    const planes = () => Array.from({ length: operators.count }, () => new Float32Array(width * height));
     this.total = planes();
     this.on = planes();
     this.pair = new Float32Array(2 * width * height);
-    this.four = new Float32Array(4 * columns * rows);
-    this.frames = this.texture(gl.RG32F, width, height);
+    this.four = new Float32Array(4 * width * height);
+    this.frames = this.texture(gl.RG32F);
     this.programs = [];
     for (let first = 0; first < operators.count; first += 4) this.programs.push(this.program(fragment(operators, first)));
     const buffer = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
     const targets = [gl.COLOR_ATTACHMENT0, gl.COLOR_ATTACHMENT1];
-    for (const target of targets) {
-      gl.framebufferTexture2D(gl.FRAMEBUFFER, target, gl.TEXTURE_2D, this.texture(gl.RGBA32F, columns, rows), 0);
-    }
+    for (const target of targets) gl.framebufferTexture2D(gl.FRAMEBUFFER, target, gl.TEXTURE_2D, this.texture(gl.RGBA32F), 0);
     gl.drawBuffers(targets);
-    gl.viewport(0, 0, columns, rows);
+    gl.viewport(0, 0, width, height);
   }
 
-  texture(format, width, height) {
+  texture(format) {
     const { gl } = this, texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, height);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, format, this.width, this.height);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
     return texture;
@@ -52,7 +49,7 @@ export class GraphicsDetectors {
   }
 
   respond(before, after) {
-    const { gl, width, height, columns, rows, pair, four } = this;
+    const { gl, width, height, pair, four } = this;
     for (let k = 0; k < before.length; k++) {
       pair[2 * k] = before[k];
       pair[2 * k + 1] = after[k];
@@ -65,7 +62,7 @@ export class GraphicsDetectors {
       gl.drawArrays(gl.TRIANGLES, 0, 3);
       [this.total, this.on].forEach((planes, which) => {
         gl.readBuffer(gl.COLOR_ATTACHMENT0 + which);
-        gl.readPixels(0, 0, columns, rows, gl.RGBA, gl.FLOAT, four);
+        gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, four);
         planes.slice(4 * group, 4 * group + 4).forEach((plane, k) => {
           for (let i = 0; i < plane.length; i++) plane[i] = four[4 * i + k];
         });
@@ -102,13 +99,13 @@ uniform sampler2D frames;
 layout(location = 0) out vec4 total;
 layout(location = 1) out vec4 on;
 vec3 seen(ivec2 by) {
-  vec2 pair = texelFetch(frames, 2 * ivec2(gl_FragCoord.xy) + by, 0).xy;
+  vec2 pair = texelFetch(frames, ivec2(gl_FragCoord.xy) + by, 0).xy;
   float change = pair.y - pair.x;
   return vec3(change, max(change, 0.0), (pair.x + pair.y) / 2.0);
 }
 void main() {
   total = on = vec4(0.0);
-  ivec2 at = 2 * ivec2(gl_FragCoord.xy), behind = textureSize(frames, 0) - at;
+  ivec2 at = ivec2(gl_FragCoord.xy), behind = textureSize(frames, 0) - at;
   if (min(at.x, at.y) < ${h} || min(behind.x, behind.y) < ${size - h}) return;
   vec3 ${places.map((k) => `c${k}`).join(", ")};
   ${sums.join(" ")}

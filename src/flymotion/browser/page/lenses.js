@@ -2,13 +2,13 @@
 
 /** An eye over frames of one size, `columns` columns of lenses whose neighbours are straight above and below. */
 export class Lenses {
-  /** @param {number} spacing  of the numbers that it looks at [pixels]: 2 of those at every second one */
+  /** @param {number} spacing  side of the areas that it looks at [pixels]: 2 for responses */
   constructor({ columns, sigma }, width, height, spacing) {
     const across = width / columns, apart = this.apart = 2 * across / Math.sqrt(3);
     const rows = Math.floor(height / apart - 0.5);
     Object.assign(this, { columns, rows, across });
-    this.width = Math.ceil(width / spacing);
-    this.height = Math.ceil(height / spacing);
+    this.width = Math.floor(width / spacing);
+    this.height = Math.floor(height / spacing);
     this.horizontal = [];
     this.vertical = [];
     for (let c = 0; c < columns; c++) {
@@ -41,8 +41,9 @@ export class Lenses {
   }
 }
 
-/** Return the Gaussian weights, whose sum is 1, of numbers `spacing` apart about a place, and the first one's index. */
-function acceptance(place, sigma, n, spacing) {
+/** Return the Gaussian weights, whose sum is 1, of areas about a place, and the first one's index. */
+function acceptance(pixel, sigma, n, spacing) {
+  const place = pixel - (spacing - 1) / 2;
   const first = Math.max(Math.ceil((place - 6 * sigma) / spacing), 0);
   const last = Math.min(Math.floor((place + 6 * sigma) / spacing), n - 1);
   const weights = Float64Array.from({ length: last - first + 1 }, (_, k) => (

@@ -28,7 +28,7 @@ const eye = new Eye($("eye"), numbers.lenses, numbers.angles, floor);
 const scales = { arrows: new RoundScale(0.5), wheel: new RoundScale(Math.sqrt(floor)), speed: new RoundScale(0.5) };
 
 let source = null; // what is looked at, from when it plays
-let waiting = 0, lastTime = -1, arrived = [], mean = null, drawn = 0, told = 0, said = 0, lastSaid = "", side = 0;
+let waiting = 0, lastTime = -1, arrived = [], mean = null, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
 
 worker.postMessage({ numbers });
 $("model").textContent = numbers.model;
@@ -99,10 +99,10 @@ function begin() {
   worker.postMessage({ begin: { width, height, scale } });
 }
 
-function begun({ way, width, height }) {
+function begun({ way, width, height, columns, rows }) {
   if (!source) return;
-  Object.assign(source, { ready: true, width, height });
-  $("size").textContent = `${width} x ${height} pixels`;
+  Object.assign(source, { ready: true, columns, rows });
+  $("size").textContent = `${columns} x ${rows} pixels (velocity: ${width} x ${height})`;
   $("way").textContent = WAYS[way];
   $("status").textContent = `Looking at ${source.name}.`;
   $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
@@ -123,20 +123,21 @@ function grab(found, time) {
   if (found !== source) return false;
   if (!found.ready || waiting >= MOST_WAITING) return true;
   if (time < lastTime) worker.postMessage({ cut: true });
+  const seconds = time - lastTime;
   lastTime = time;
   pencil.drawImage(video, 0, 0, grabbed.width, grabbed.height);
   const picture = pencil.getImageData(0, 0, grabbed.width, grabbed.height).data.buffer;
   waiting++;
-  worker.postMessage({ picture }, [picture]);
+  worker.postMessage({ picture, seconds }, [picture]);
   return true;
 }
 
-function answered({ seen, time }) {
+function answered({ seen, seconds, time }) {
   waiting = Math.max(waiting - 1, 0);
   if (!seen || !source?.ready) return;
   const now = performance.now();
   arrived = [...arrived.filter((when) => now - when < 2000), now];
-  average({ time, ...seen.motion });
+  average({ time, ...seen.motion, rate: Math.hypot(seen.motion.x, seen.motion.y) / seconds });
   if (!calm.matches || now - drawn > CALM) {
     drawn = now;
     draw(seen);
@@ -157,11 +158,11 @@ function average(given) {
 }
 
 function draw(seen) {
-  const { width, height } = source, length = drawPicture($("picture"), grabbed, seen, side, scales.arrows);
+  const { columns, rows } = source, length = drawPicture($("picture"), grabbed, seen, side, scales.arrows);
   $("arrow-scale").textContent = `An arrow as long as one and a half of their distances: ${length} pixels a frame.`;
   drawWheel($("wheel"), numbers.angles, seen, scales.wheel, scales.speed);
-  $("panel-scale").textContent = `Full colour: responses of ${Number((panels.draw(seen, width, height) ** 2).toPrecision(3))} squared grey levels.`;
-  $("lenses").textContent = eye.draw(seen, width, height);
+  $("panel-scale").textContent = `Full colour: responses of ${Number((panels.draw(seen, columns, rows) ** 2).toPrecision(3))} squared grey levels.`;
+  $("lenses").textContent = eye.draw(seen);
 }
 
 /** Show the figures, and say a sentence to those who listen, now and then. */
@@ -171,6 +172,7 @@ function tell() {
   const word = moves ? WORDS[Math.round(angle / 45) % 8] : "hardly";
   $("direction").textContent = Number.isFinite(speed) ? moves ? `${word}, ${Math.round(angle) % 360}\u00b0` : word : "-";
   $("speed").textContent = figure(speed, 2);
+  $("rate-of-motion").textContent = figure(mean.rate, 0);
   $("rotation").textContent = figure(rotation, 2);
   $("looming").textContent = figure(100 * looming, 1);
   $("support").textContent = figure(100 * support, 0);

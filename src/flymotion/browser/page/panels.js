@@ -3,6 +3,7 @@
 import { css, hue, RoundScale } from "./drawing.js";
 
 const SUBTYPES = ["a", "b", "c", "d"];
+const SOME = 7; // every so many responses say where their scale ends
 const POINTERS = { 0: "\u2192 right", 90: "\u2191 up", 180: "\u2190 left", 270: "\u2193 down" };
 
 /** The eight panels: grey where nothing moves, the stronger the response the more of the direction's colour. */
@@ -23,16 +24,15 @@ export class Panels {
   }
 
   /** Draw responses; returns the end of their scale, the square root of a response. */
-  draw(seen, width, height) {
-    const columns = (width + 1) >> 1, rows = (height + 1) >> 1, { frame } = seen;
-    const some = [...seen.t4, ...seen.t5].flatMap((plane) => Array.from(plane).filter((value, k) => value > 0 && k % 7 === 0));
+  draw(seen, columns, rows) {
+    const { frame } = seen;
+    const some = [...seen.t4, ...seen.t5].flatMap((plane) => Array.from(plane).filter((value, k) => value > 0 && k % SOME === 0));
     const end = this.scale.update(some.map(Math.sqrt));
     [seen.t4, seen.t5].forEach((planes, type) => planes.forEach((plane, k) => {
       const canvas = this.canvases[type][k], colour = this.colours[k];
       const image = new ImageData(columns, rows);
       for (let i = 0, at = 0; i < plane.length; i++, at += 4) {
-        const grey = frame[2 * Math.floor(i / columns) * width + 2 * (i % columns)];
-        const opacity = Math.min(Math.sqrt(plane[i]) / end, 1);
+        const grey = frame[i], opacity = Math.min(Math.sqrt(plane[i]) / end, 1);
         for (let c = 0; c < 3; c++) image.data[at + c] = grey + opacity * (colour[c] - grey);
         image.data[at + 3] = 255;
       }
@@ -56,10 +56,10 @@ export class Eye {
   }
 
   /** Draw what lenses see; returns their number. */
-  draw({ lenses, lensDirections }, width, height) {
-    const { canvas, columns } = this, rows = lenses.length / columns, unit = canvas.width / width;
-    canvas.height = Math.round(height * unit);
+  draw({ lenses, lensDirections }) {
+    const { canvas, columns } = this, rows = lenses.length / columns;
     const across = canvas.width / columns, apart = 2 * across / Math.sqrt(3), context = canvas.getContext("2d");
+    canvas.height = Math.round((rows + 0.5) * apart);
     const found = Array.from(lenses, (_, k) => this.direction(lensDirections, k));
     const end = this.scale.update(found.map(({ length }) => Math.sqrt(length)));
     found.forEach(({ angle, length }, k) => {

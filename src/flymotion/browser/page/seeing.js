@@ -1,7 +1,7 @@
 /* All that the page knows of its frames, without a page: what flymotion/browser/same_numbers.py says of the same ones. */
 
 import { Detectors } from "./detectors.js";
-import { blur, reduce } from "./frames.js";
+import { blur, halve, reduce } from "./frames.js";
 import { globalMotion } from "./global_motion.js";
 import { Lenses } from "./lenses.js";
 import { Slopes } from "./slopes.js";
@@ -19,8 +19,11 @@ export class Seeing {
     this.width = Math.floor(width / scale);
     this.height = Math.floor(height / scale);
     this.frames = [0, 1].map(() => new Float32Array(this.width * this.height));
+    this.columns = this.width >> 1;
+    this.rows = this.height >> 1;
+    this.halves = [0, 1].map(() => new Float32Array(this.columns * this.rows));
     this.ready = false;
-    this.detectors = new Way(numbers.operators, this.width, this.height);
+    this.detectors = new Way(numbers.operators, this.columns, this.rows);
     this.slopes = new Slopes(numbers.slopes, this.width, this.height);
     this.lenses = new Lenses(numbers.lenses, this.width, this.height, 1);
     this.cells = new Lenses(numbers.lenses, this.width, this.height, 2);
@@ -28,12 +31,14 @@ export class Seeing {
 
   /** Take the next picture, four bytes a pixel; returns null for the first. */
   step(rgba) {
-    const [before, after] = this.frames = this.frames.reverse(), { numbers, width, height } = this;
-    reduce(rgba, this.sourceWidth, this.sourceHeight, this.scale, after);
-    if (numbers.optics.length) blur(after, width, height, numbers.optics);
-    const ready = this.ready;
+    const { numbers, frames, halves, columns, rows, ready } = this;
+    frames.reverse();
+    halves.reverse();
+    reduce(rgba, this.sourceWidth, this.sourceHeight, this.scale, frames[1]);
+    halve(frames[1], this.width, this.height, halves[1]);
+    if (numbers.optics.length) blur(halves[1], columns, rows, numbers.optics);
     this.ready = true;
-    return ready ? this.pair(before, after) : null;
+    return ready ? this.pair(...frames) : null;
   }
 
   /** Forget the last picture: the next one begins another clip. */
@@ -42,12 +47,12 @@ export class Seeing {
   }
 
   pair(before, after) {
-    const { numbers, detectors, scale } = this;
-    detectors.respond(before, after);
+    const { numbers, detectors, halves, scale } = this;
+    detectors.respond(...halves);
     const directions = detectors.total.map(rectified), { t4, t5 } = this.cellTypes();
     const field = this.slopes.between(before, after), motion = globalMotion(field, numbers.frame_motion);
     return {
-      frame: after.slice(), directions, opponent: opponent(detectors.total, numbers.axes), t4, t5,
+      frame: halves[1].slice(), directions, opponent: opponent(detectors.total, numbers.axes), t4, t5,
       responses: Float64Array.from(directions, (plane) => plane.reduce((a, b) => a + b, 0) / plane.length),
       x: Float32Array.from(field.x, (v) => v * scale), y: Float32Array.from(field.y, (v) => v * scale),
       confidence: Float32Array.from(field.confidence),

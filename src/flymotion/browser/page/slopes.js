@@ -1,5 +1,7 @@
 /* Velocity from the slopes of a few scales: what flymotion/browser/slopes.py says, step by step, on typed arrays. */
 
+import { halve } from "./frames.js";
+
 /** The estimator for frames of one size. `constants` are those of slopes.py. */
 export class Slopes {
   constructor(constants, width, height) {
@@ -18,8 +20,9 @@ export class Slopes {
     finest.before.set(before);
     finest.after.set(after);
     for (let k = 1; k < this.scales.length; k++) {
-      this.scales[k].halve(this.scales[k - 1], "before");
-      this.scales[k].halve(this.scales[k - 1], "after");
+      const finer = this.scales[k - 1];
+      halve(finer.before, finer.width, finer.height, this.scales[k].before);
+      halve(finer.after, finer.width, finer.height, this.scales[k].after);
     }
     for (let k = this.scales.length - 1; k >= 0; k--) {
       this.scales[k].begin(this.scales[k + 1]);
@@ -38,15 +41,6 @@ class Scale {
       "smooth", "meanX", "meanY", "weight"]) this[name] = new Float64Array(width * height);
     this.columns = new Float64Array(MOMENTS * width);
     this.windows = new Float64Array(MOMENTS * width);
-  }
-
-  halve(finer, name) {
-    const from = finer[name], to = this[name], stride = finer.width;
-    for (let y = 0; y < this.height; y++) {
-      for (let x = 0, at = 2 * y * stride; x < this.width; x++, at += 2) {
-        to[y * this.width + x] = (from[at] + from[at + 1] + from[at + stride] + from[at + stride + 1]) / 4;
-      }
-    }
   }
 
   /** Begin with twice what the coarser scale says, whose pixels lie between. */

@@ -12,7 +12,7 @@ self.onmessage = ({ data }) => {
   if (data.numbers) numbers = data.numbers;
   else if (data.begin) self.postMessage({ begun: begin(data.begin) });
   else if (data.cut) seeing?.cut();
-  else take(new Uint8ClampedArray(data.picture));
+  else take(new Uint8ClampedArray(data.picture), data.seconds);
 };
 
 /** Begin with pictures of a size, in the way that is faster here; say which, and how long each takes. */
@@ -21,14 +21,15 @@ function begin({ width, height, scale }) {
   let best;
   for (const [name, Way] of ways) {
     try {
-      const one = new Seeing(numbers, width, height, scale, Way), time = times[name] = timed(one.detectors, one.frames);
+      const one = new Seeing(numbers, width, height, scale, Way), time = times[name] = timed(one.detectors, one.halves);
       if (!best || time < times[best.name]) best = { name, one };
     } catch (error) {
       times[name] = null; // that way is not to be had here
     }
   }
   seeing = best.one;
-  return { way: best.name, times, width: seeing.width, height: seeing.height };
+  return { way: best.name, times, width: seeing.width, height: seeing.height,
+    columns: seeing.columns, rows: seeing.rows };
 }
 
 /** Return the median time of a pair of frames of noise, once the program is compiled [ms]. */
@@ -43,7 +44,7 @@ function timed(detectors, frames) {
   return times.slice(1).sort((a, b) => a - b)[TRIALS >> 1];
 }
 
-function take(picture) {
+function take(picture, seconds) {
   const begun = performance.now();
   let seen;
   try {
@@ -53,5 +54,5 @@ function take(picture) {
     seen = seeing.step(picture);
   }
   const transferred = seen ? [seen.frame, ...seen.directions, ...seen.t4, ...seen.t5].map((plane) => plane.buffer) : [];
-  self.postMessage({ seen, picture: picture.buffer, time: performance.now() - begun }, [picture.buffer, ...transferred]);
+  self.postMessage({ seen, seconds, time: performance.now() - begun }, transferred);
 }
