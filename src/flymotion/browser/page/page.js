@@ -13,13 +13,14 @@ const grabbed = document.createElement("canvas");
 const pencil = grabbed.getContext("2d", { willReadFrequently: true });
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-const WAYS = { graphics: "the graphics card (WebGL 2)", processor: "the processor" };
+const WAYS = { graphics: "WebGL 2", processor: "JavaScript" };
 const WORDS = ["right", "right and up", "up", "left and up", "left", "left and down", "down", "right and down"];
 const MOST_WAITING = 2; // pictures that the worker has not answered, at most
 const STILL = 0.05; // speed that is rest [pixels a frame]
 const SAID_EVERY = 5000; // [ms] between two sentences for those who listen
 const TOLD_EVERY = 250; // [ms] between two changes of the figures, which nobody reads faster
 const CALM = 250; // [ms] between two drawings where motion is to be reduced
+const COUNTED = 3000; // [ms] that rates are counted over
 const AVERAGED = 0.15; // share of a frame in figures that are averaged over frames
 
 const floor = Math.max(...numbers.floors);
@@ -28,7 +29,8 @@ const eye = new Eye($("eye"), numbers.lenses, numbers.angles, floor);
 const scales = { arrows: new RoundScale(0.5), wheel: new RoundScale(Math.sqrt(floor)), speed: new RoundScale(0.5) };
 
 let source = null; // what is looked at, from when it plays
-let waiting = 0, lastTime = -1, arrived = [], mean = null, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
+let starting = false; // whether something is about to be
+let waiting = 0, lastTime = -1, arrived = [], offered = [], mean = null, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
 
 worker.postMessage({ numbers });
 $("model").textContent = numbers.model;
@@ -54,6 +56,8 @@ for (const [kind, over] of [["dragover", true], ["dragleave", false], ["drop", f
 
 /** Begin to look at what a function starts, or say why it cannot be. */
 async function look(start) {
+  if (starting) return;
+  starting = true;
   $("problem").hidden = true;
   $("status").textContent = "Getting ready\u2026";
   try {
@@ -65,6 +69,7 @@ async function look(start) {
     end("Nothing is being looked at.");
     fail(error.message);
   }
+  starting = false;
 }
 
 function fail(message) {
@@ -84,6 +89,7 @@ function end(message) {
 function pause() {
   const paused = $("pause").getAttribute("aria-pressed") !== "true";
   $("pause").setAttribute("aria-pressed", paused);
+  $("status").textContent = paused ? "Paused." : `Looking at ${source.name}.`;
   if (paused) video.pause();
   else video.play();
 }
@@ -99,11 +105,12 @@ function begin() {
   worker.postMessage({ begin: { width, height, scale } });
 }
 
-function begun({ way, width, height, columns, rows }) {
+function begun({ times, width, height, columns, rows }) {
   if (!source) return;
   Object.assign(source, { ready: true, columns, rows });
   $("size").textContent = `${columns} x ${rows} pixels (velocity: ${width} x ${height})`;
-  $("way").textContent = WAYS[way];
+  const ways = Object.keys(times).filter((way) => times[way] !== null).sort((a, b) => times[a] - times[b]);
+  $("way").textContent = ways.map((way) => `${WAYS[way]} in ${figure(times[way], 1)} ms`).join(", rather than ");
   $("status").textContent = `Looking at ${source.name}.`;
   $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
   $("pause").disabled = false;
@@ -112,6 +119,7 @@ function begun({ way, width, height, columns, rows }) {
   waiting = 0;
   lastTime = -1;
   arrived = [];
+  offered = [];
   mean = null;
   const found = source;
   if (!found.running) atEachFrame(video, (time) => grab(found, time));
@@ -121,6 +129,7 @@ function begun({ way, width, height, columns, rows }) {
 /** Take a picture of the video, unless the worker is behind; returns whether this source goes on. */
 function grab(found, time) {
   if (found !== source) return false;
+  offered = lately(offered);
   if (!found.ready || waiting >= MOST_WAITING) return true;
   if (time < lastTime) worker.postMessage({ cut: true });
   const seconds = time - lastTime;
@@ -136,7 +145,7 @@ function answered({ seen, seconds, time }) {
   waiting = Math.max(waiting - 1, 0);
   if (!seen || !source?.ready) return;
   const now = performance.now();
-  arrived = [...arrived.filter((when) => now - when < 2000), now];
+  arrived = lately(arrived);
   average({ time, ...seen.motion, rate: Math.hypot(seen.motion.x, seen.motion.y) / seconds });
   if (!calm.matches || now - drawn > CALM) {
     drawn = now;
@@ -146,6 +155,17 @@ function answered({ seen, seconds, time }) {
     told = now;
     tell();
   }
+}
+
+/** Return the moments of the last seconds, and now. */
+function lately(moments) {
+  const now = performance.now();
+  return [...moments.filter((when) => now - when < COUNTED), now];
+}
+
+/** Return how often something was in the last seconds [1/s]. */
+function rate(moments) {
+  return moments.length > 5 ? 1000 * (moments.length - 1) / (moments.at(-1) - moments[0]) : NaN;
 }
 
 /** Average figures over frames; what a frame does not tell is left out. */
@@ -177,8 +197,8 @@ function tell() {
   $("looming").textContent = figure(100 * looming, 1);
   $("support").textContent = figure(100 * support, 0);
   $("time").textContent = figure(time, 0);
-  const seconds = (arrived.at(-1) - arrived[0]) / 1000;
-  $("rate").textContent = arrived.length > 5 ? figure((arrived.length - 1) / seconds, 1) : "-";
+  $("rate").textContent = figure(rate(arrived), 1);
+  $("offered").textContent = figure(rate(offered), 1);
   const sentence = moves ? `The picture moves ${word}.` : Number.isFinite(speed) ? "The picture hardly moves." : "";
   if (sentence && sentence !== lastSaid && performance.now() - said > SAID_EVERY) {
     said = performance.now();

@@ -26,8 +26,7 @@ export class Panels {
   /** Draw responses; returns the end of their scale, the square root of a response. */
   draw(seen, columns, rows) {
     const { frame } = seen;
-    const some = [...seen.t4, ...seen.t5].flatMap((plane) => Array.from(plane).filter((value, k) => value > 0 && k % SOME === 0));
-    const end = this.scale.update(some.map(Math.sqrt));
+    const end = this.scale.update([...seen.t4, ...seen.t5].flatMap(sizes));
     [seen.t4, seen.t5].forEach((planes, type) => planes.forEach((plane, k) => {
       const canvas = this.canvases[type][k], colour = this.colours[k];
       const image = new ImageData(columns, rows);
@@ -44,6 +43,13 @@ export class Panels {
     }));
     return end;
   }
+}
+
+/** Return the square roots of some responses. */
+function sizes(plane) {
+  const some = [];
+  for (let k = 0; k < plane.length; k += SOME) if (plane[k] > 0) some.push(Math.sqrt(plane[k]));
+  return some;
 }
 
 /** The eye: a hexagon a lens, as bright as what it sees, in the colour of what its detectors answer. */

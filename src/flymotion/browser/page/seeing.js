@@ -53,9 +53,8 @@ export class Seeing {
     const field = this.slopes.between(before, after), motion = globalMotion(field, numbers.frame_motion);
     return {
       frame: halves[1].slice(), directions, opponent: opponent(detectors.total, numbers.axes), t4, t5,
-      responses: Float64Array.from(directions, (plane) => plane.reduce((a, b) => a + b, 0) / plane.length),
-      x: Float32Array.from(field.x, (v) => v * scale), y: Float32Array.from(field.y, (v) => v * scale),
-      confidence: Float32Array.from(field.confidence),
+      responses: directions.map(mean), x: scaled(field.x, scale), y: scaled(field.y, scale),
+      confidence: scaled(field.confidence, 1),
       motion: { ...motion, x: motion.x * scale, y: motion.y * scale },
       arrows: arrows(field, numbers.cell, scale),
       lenses: this.lenses.see(after), lensDirections: directions.map((plane) => this.cells.see(plane)),
@@ -78,7 +77,21 @@ export class Seeing {
 }
 
 function rectified(plane) {
-  return plane.map((value) => Math.max(value, 0));
+  const positive = new Float32Array(plane.length);
+  for (let i = 0; i < plane.length; i++) positive[i] = plane[i] > 0 ? plane[i] : 0;
+  return positive;
+}
+
+function scaled(plane, by) {
+  const times = new Float32Array(plane.length);
+  for (let i = 0; i < plane.length; i++) times[i] = plane[i] * by;
+  return times;
+}
+
+function mean(plane) {
+  let sum = 0;
+  for (let i = 0; i < plane.length; i++) sum += plane[i];
+  return sum / plane.length;
 }
 
 /** Add up responses as vectors along their axes: (x right, y down). */
