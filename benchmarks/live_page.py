@@ -17,6 +17,7 @@ from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_sample_image
 
 from flymotion.browser import live_model, live_page
+from flymotion.writing import whole
 
 SHOWN = ("rate", "offered", "time", "size", "way", "direction", "rate-of-motion")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -27,7 +28,7 @@ def write_camera(path, shift=4, period=320):
     photograph = load_sample_image("china.jpg") @ [0.299, 0.587, 0.114]
     half = np.pad(photograph, ((0, 60), (0, 0)), mode="reflect")[:480, 200 : 200 + period // 2]
     scene = np.tile(np.concatenate([half, half[:, ::-1]], axis=1), 2)
-    with open(path, "wb") as file:
+    with whole(path) as place, open(place, "wb") as file:
         file.write(b"YUV4MPEG2 W640 H480 F30:1 Ip A1:1 C420\n")
         for t in range(period // shift):
             grey = np.uint8(16 + 219 / 255 * np.roll(scene, shift * t, axis=1))
@@ -58,7 +59,8 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as running:
         page_file, camera = Path(folder, "live.html"), Path(folder, "camera.y4m")
-        page_file.write_text(live_page(live_model(given.model)), encoding="utf-8")
+        with whole(page_file) as place:
+            place.write_text(live_page(live_model(given.model)), encoding="utf-8")
         write_camera(camera)
         fake = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
         options = ["--no-sandbox", *fake, f"--use-file-for-fake-video-capture={camera}"]

@@ -17,9 +17,13 @@ from flymotion.browser import live_model, live_page, seen_live
 from flymotion.browser.one_file import worker_source
 from flymotion.browser.page_numbers import numbers_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("default")]  # playwright's own are not ours to mend
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("default"),  # playwright's own are not ours to mend
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this system"),
+]
 
 SHIFT, RATE, PERIOD = 4, 30, 320
 """The picture moves to the right by so many pixels a frame, at so many frames a second, and is the same after so many
@@ -48,8 +52,6 @@ ASK = """
 def chromium():
     """Start Chromium with arguments; each is closed at the end."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: the extra browser")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this system")
     with playwright.sync_playwright() as running:
         started = []
 

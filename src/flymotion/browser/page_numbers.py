@@ -92,7 +92,7 @@ def live_model(model: str | os.PathLike[str] | MotionLearner | Generators | None
     Examples
     --------
     >>> live_model().angles.round()
-    array([180.,   0., 269.,  94.])
+    array([177., 358., 270.,  94.])
     """
     from flymotion.keeping import load
     from flymotion.learner import MotionLearner

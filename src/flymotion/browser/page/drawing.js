@@ -3,9 +3,9 @@
 const WHITE = 0.25; // share of white in every hue
 const STEPS = [1, 2, 3, 5, 10]; // numbers, times powers of ten, that a scale may end at
 const PATIENCE = 15; // frames after which a scale shrinks
+const LAZINESS = 0.2; // share of a frame in what is typical: one frame that is wrong changes no scale
 const FIRM = 0.2; // confidence from which on an arrow is drawn
 const SLOWEST = 0.08; // least length of an arrow, relative to the scale's
-const LEAST_SPEED = 0.5; // least end of a scale of speed [pixels a frame]
 const LONGEST = 1.5; // length of an arrow at the end of its scale, in distances of two arrows
 
 /** Return the colour of a direction [deg]: 0, right, red; 90, up, yellow-green; 180, left, cyan; 270, down, violet. */
@@ -19,11 +19,13 @@ export function hue(angle) {
 /** The end of a scale: a round number that most values stay below, and that changes seldom. */
 export class RoundScale {
   constructor(least) {
-    Object.assign(this, { least, end: 0, low: 0 });
+    Object.assign(this, { least, end: 0, low: 0, typical: 0 });
   }
 
   update(values) {
-    const sorted = Float64Array.from(values).sort(), typical = sorted.length ? sorted[Math.floor(0.9 * (sorted.length - 1))] : 0;
+    const sorted = Float64Array.from(values).sort(), n = sorted.length;
+    this.typical += LAZINESS * ((n ? sorted[Math.floor(0.9 * (n - 1))] : 0) - this.typical);
+    const { typical } = this;
     const fitting = roundUp(Math.max(typical, this.least));
     this.low = typical < 0.3 * this.end ? this.low + 1 : 0;
     if (fitting > this.end || this.low > PATIENCE) Object.assign(this, { end: fitting, low: 0 });

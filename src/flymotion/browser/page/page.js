@@ -20,13 +20,14 @@ const STILL = 0.05; // speed that is rest [pixels a frame]
 const SAID_EVERY = 5000; // [ms] between two sentences for those who listen
 const TOLD_EVERY = 250; // [ms] between two changes of the figures, which nobody reads faster
 const CALM = 250; // [ms] between two drawings where motion is to be reduced
+const LEAST_SPEED = 0.5; // least end of a scale of speed [pixels a frame]
 const COUNTED = 3000; // [ms] that rates are counted over
 const AVERAGED = 0.15; // share of a frame in figures that are averaged over frames
 
 const floor = Math.max(...numbers.floors);
 const panels = new Panels([$("t4"), $("t5")], numbers.preferred, numbers.subtypes, floor);
 const eye = new Eye($("eye"), numbers.lenses, numbers.angles, floor);
-const scales = { arrows: new RoundScale(0.5), wheel: new RoundScale(Math.sqrt(floor)), speed: new RoundScale(0.5) };
+const scales = { arrows: new RoundScale(LEAST_SPEED), wheel: new RoundScale(Math.sqrt(floor)), speed: new RoundScale(LEAST_SPEED) };
 
 let source = null; // what is looked at, from when it plays
 let starting = false; // whether something is about to be
@@ -115,7 +116,7 @@ function begun({ times, width, height, columns, rows }) {
   $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
   $("pause").disabled = false;
   $("pause").setAttribute("aria-pressed", "false");
-  Object.assign(scales, { arrows: new RoundScale(0.5) });
+  Object.assign(scales, { arrows: new RoundScale(LEAST_SPEED), speed: new RoundScale(LEAST_SPEED) });
   waiting = 0;
   lastTime = -1;
   arrived = [];
