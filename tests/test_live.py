@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from kept_models import MODELS
+from kept_models import MODELS, video
 from numpy.testing import assert_allclose
 
 from flymotion.browser import live_model, live_page, seen_live
@@ -121,6 +121,14 @@ def test_light_that_changes_is_no_motion():
     assert np.median(np.hypot(*velocity)) < 0.02
 
 
+@pytest.mark.slow
+def test_the_detectors_that_come_with_the_package_are_what_learn_makes():
+    from flymotion import learn
+
+    made, bundled = learn("bundled", n_components=4, n_pairs=100_000, seed=0).generators_, live_model().detectors
+    assert_allclose(made.in_pixels().operators, bundled.in_pixels().operators, atol=1e-8)
+
+
 # The command
 
 
@@ -140,6 +148,12 @@ def test_the_page_of_a_model_names_it(run, tmp_path):
     page = (tmp_path / "of-it.html").read_text(encoding="utf-8")
     assert numbers_in(page)["model"] == "<!--<script>.model" and "<!--<script>" not in page
     assert len(numbers_in(page)["angles"]) == 3
+
+
+def test_a_model_that_has_not_learned_is_warned_of(run, tmp_path):
+    save(video(100, finished=True), tmp_path / "model")
+    status, _, err = run("model")
+    assert status == 0 and err.startswith("Warning: model: ") and err.count("\n") == 1
 
 
 def test_a_page_of_others_is_not_written_over(run, tmp_path):

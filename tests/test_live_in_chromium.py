@@ -48,6 +48,15 @@ ASK = """
 """
 
 
+DROP = """
+(name) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(["no video"], name));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """Start Chromium with arguments; each is closed at the end."""
@@ -193,7 +202,7 @@ def test_a_chosen_video_is_looked_at(opened, nothing, moving, tmp_path):
     av = pytest.importorskip("av")
     path = tmp_path / "a clip.webm"
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libvpx", rate=RATE)
+        stream = container.add_stream("libvpx", rate=RATE, options={"deadline": "realtime", "cpu-used": "8"})
         stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 480, "yuv420p", 4_000_000
         for frame in moving[:60]:
             grey = np.repeat(np.uint8(frame)[..., None], 3, axis=2)
@@ -219,6 +228,8 @@ def test_what_is_wrong_is_said(opened, nothing, tmp_path):
     until(page, "problem", "notes.txt")
     assert page.inner_text("#problem") == "notes.txt is no video that this browser can play."
     assert page.inner_text("#status") == "Nothing is being looked at."
+    page.evaluate(DROP, "dropped.txt")
+    until(page, "problem", "^dropped.txt is no video")
 
 
 def test_a_camera_that_is_not_allowed_is_said(opened, chromium):

@@ -65,12 +65,15 @@ class LiveModel(NamedTuple):
         Whether they look at frames through the optics that a learner of video has.
     name : str
         What the page calls them.
+    doubt : str
+        Why they are not to be trusted, if learning has failed; else nothing.
     """
 
     detectors: Generators
     angles: np.ndarray
     blurred: bool
     name: str
+    doubt: str = ""
 
     def __repr__(self) -> str:
         return in_brief(self)
@@ -105,7 +108,8 @@ def live_model(model: str | os.PathLike[str] | MotionLearner | Generators | None
         learner = learner_of_directions(what)
         detectors, told = learner.generators_[answering(learner)], learner.directions_[answering(learner)]
         angles = np.where(np.isfinite(told), told, _by_shape(detectors))
-        return LiveModel(detectors, angles, learner.scale_ is not None, os.path.basename(name))
+        doubt = "" if learner.verdict_.ok else str(learner.verdict_)
+        return LiveModel(detectors, angles, learner.scale_ is not None, os.path.basename(name), doubt)
     if not isinstance(what, Generators):
         raise ModelError(f"{name}: holds a {type(what).__name__}; expected a MotionLearner or Generators")
     if len(shape := what.shape) != 2 or shape[0] != shape[1] or len(what) < 3:

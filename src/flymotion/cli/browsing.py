@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flymotion.cli.common import one_line_errors
-from flymotion.cli.ending import say
+from flymotion.cli.ending import complain, say
 from flymotion.writing import check, whole
 
 __all__ = ["live"]
@@ -37,7 +37,10 @@ def live(model: Path | None, out: Path, force: bool) -> None:
         check(out, sources=[model])
         if out.exists() and not force and not is_ours(out):
             raise ValueError(f"{out}: is no page of flymotion live; --force writes over it")
-        page = live_page(live_model(model))
+        detectors = live_model(model)
+        if detectors.doubt:
+            complain(f"Warning: {model}: {detectors.doubt}")
+        page = live_page(detectors)
         with whole(out, sources=[model]) as place:
             place.write_text(page, encoding="utf-8")
     say(f"open in a browser, where it asks for the camera: {out.resolve().as_uri()}")
