@@ -2,8 +2,8 @@
 
     python benchmarks/live_page.py [MODEL] [--seconds N]
 
-Prints what the page says of itself, beside what the camera offered, and the processor's time a frame of all processes
-of the browser: machines are shared, and a rate alone says how busy this one is.
+Prints what the page says of itself, beside the rate of a page that only shows the camera, and the processor's time a
+frame of all processes of the browser: machines are shared, and a rate alone says how busy this one is.
 """
 
 import argparse
@@ -21,6 +21,23 @@ from flymotion.writing import whole
 
 SHOWN = ("rate", "offered", "time", "size", "way", "direction", "rate-of-motion")
 TICKS = os.sysconf("SC_CLK_TCK")
+
+
+BARE = """
+async (seconds) => {
+  const video = Object.assign(document.createElement("video"), { muted: true });
+  document.body.replaceChildren(video);
+  const stream = video.srcObject = await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 } });
+  await video.play();
+  let frames = 0;
+  const next = () => { frames++; video.requestVideoFrameCallback(next); };
+  video.requestVideoFrameCallback(next);
+  await new Promise((done) => setTimeout(done, 1000 * seconds));
+  stream.getTracks().forEach((track) => track.stop());
+  return frames / seconds;
+}
+"""
+"""The peer: a page that shows the camera, and counts its frames."""
 
 
 def write_camera(path, shift=4, period=320):
@@ -67,6 +84,8 @@ def main():
         browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=options)
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.goto(page_file.as_uri())
+        bare = page.evaluate(BARE, given.seconds)
+        page.reload()
         page.click("#camera")
         page.wait_for_timeout(5000)
         begun = processor_time()
@@ -75,6 +94,7 @@ def main():
         shown = {name: page.inner_text(f"#{name}") for name in SHOWN}
         browser.close()
     frames = float(shown["rate"]) * given.seconds
+    print(f"a page that only shows the camera: {bare:.1f}")
     print(*(f"{name}: {value}" for name, value in shown.items()), sep="\n")
     busy = f"{1000 * used / frames:.0f} ms a frame, {used / given.seconds:.2f} cores"
     print(f"processor: {busy}; load {os.getloadavg()[0]:.1f}")

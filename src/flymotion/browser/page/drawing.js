@@ -6,6 +6,7 @@ const PATIENCE = 15; // frames after which a scale shrinks
 const LAZINESS = 0.2; // share of a frame in what is typical: one frame that is wrong changes no scale
 const FIRM = 0.2; // confidence from which on an arrow is drawn
 const SLOWEST = 0.08; // least length of an arrow, relative to the scale's
+const INNER = 0.74; // radius of the wheel inside its rim, relative to all of it
 const LONGEST = 1.5; // length of an arrow at the end of its scale, in distances of two arrows
 
 /** Return the colour of a direction [deg]: 0, right, red; 90, up, yellow-green; 180, left, cyan; 270, down, violet. */
@@ -76,27 +77,13 @@ function arrow(path, x, y, u, v, head) {
 
 /** Draw the wheel: a rim of hues, how strongly each detector answers, and the motion of the whole picture. */
 export function drawWheel(canvas, angles, seen, strengths, speeds) {
-  const context = canvas.getContext("2d"), middle = canvas.width / 2, inner = 0.74 * middle;
+  const context = canvas.getContext("2d"), middle = canvas.width / 2, inner = INNER * middle;
+  const ink = getComputedStyle(canvas).color, paper = getComputedStyle(document.body).backgroundColor;
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
-  context.translate(middle, middle);
-  for (let angle = 0; angle < 360; angle += 3) {
-    const from = -(angle + 3.2) * Math.PI / 180, to = -angle * Math.PI / 180;
-    context.fillStyle = css(hue(angle + 1.5));
-    context.beginPath();
-    context.arc(0, 0, 0.94 * middle, from, to);
-    context.arc(0, 0, inner + 0.04 * middle, to, from, true);
-    context.fill();
-  }
-  const ink = getComputedStyle(canvas).color;
-  context.strokeStyle = ink;
-  context.lineWidth = 1.5;
-  context.globalAlpha = 0.35;
-  context.beginPath();
-  context.arc(0, 0, inner, 0, 2 * Math.PI);
-  context.stroke();
-  context.globalAlpha = 1;
+  context.drawImage(rim(canvas.width, ink), 0, 0);
   if (!seen) return;
+  context.translate(middle, middle);
   const sizes = Array.from(seen.responses, Math.sqrt), end = strengths.update([Math.max(...sizes)]);
   angles.forEach((angle, k) => petal(context, angle, Math.min(sizes[k] / end, 1) * inner, css(hue(angle)), ink));
   const { x, y } = seen.motion, speed = Math.hypot(x, y);
@@ -104,11 +91,36 @@ export function drawWheel(canvas, angles, seen, strengths, speeds) {
   const length = Math.min(speed / speeds.update([speed]), 1) * inner, path = new Path2D();
   arrow(path, x / speed * length / 2, y / speed * length / 2, x / speed * length, y / speed * length, 0.12 * middle);
   context.lineCap = context.lineJoin = "round";
-  for (const [width, colour] of [[9, getComputedStyle(document.body).backgroundColor], [5, ink]]) {
+  for (const [width, colour] of [[6, paper], [3.5, ink]]) {
     context.lineWidth = width;
     context.strokeStyle = colour;
     context.stroke(path);
   }
+}
+
+const rims = new Map();
+
+/** Return the rim of the wheel, drawn once for each colour of its line. */
+function rim(side, ink) {
+  if (rims.has(ink)) return rims.get(ink);
+  const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side }), middle = side / 2;
+  const context = canvas.getContext("2d");
+  context.translate(middle, middle);
+  for (let angle = 0; angle < 360; angle += 3) {
+    const from = -(angle + 3.2) * Math.PI / 180, to = -angle * Math.PI / 180;
+    context.fillStyle = css(hue(angle + 1.5));
+    context.beginPath();
+    context.arc(0, 0, 0.94 * middle, from, to);
+    context.arc(0, 0, (INNER + 0.04) * middle, to, from, true);
+    context.fill();
+  }
+  context.strokeStyle = ink;
+  context.globalAlpha = 0.35;
+  context.beginPath();
+  context.arc(0, 0, INNER * middle, 0, 2 * Math.PI);
+  context.stroke();
+  rims.set(ink, canvas);
+  return canvas;
 }
 
 function petal(context, angle, length, fill, ink) {

@@ -1,9 +1,10 @@
 /* Panels of T4 and T5, and the hexagonal eye. */
 
-import { css, hue, RoundScale } from "./drawing.js";
+import { hue, RoundScale } from "./drawing.js";
 
 const SUBTYPES = ["a", "b", "c", "d"];
 const SOME = 7; // every so many responses say where their scale ends
+const FILLED = 0.96; // width of a hexagon, relative to the distance of two lenses
 const POINTERS = { 0: "\u2192 right", 90: "\u2191 up", 180: "\u2190 left", 270: "\u2193 down" };
 
 /** The eight panels: grey where nothing moves, the stronger the response the more of the direction's colour. */
@@ -63,17 +64,38 @@ export class Eye {
 
   /** Draw what lenses see; returns their number. */
   draw({ lenses, lensDirections }) {
-    const { canvas, columns } = this, rows = lenses.length / columns;
-    const across = canvas.width / columns, apart = 2 * across / Math.sqrt(3), context = canvas.getContext("2d");
-    canvas.height = Math.round((rows + 0.5) * apart);
+    const { canvas } = this;
+    if (this.count !== lenses.length) this.layOut(lenses.length);
     const found = Array.from(lenses, (_, k) => this.direction(lensDirections, k));
     const end = this.scale.update(found.map(({ length }) => Math.sqrt(length)));
+    const bytes = new Uint8ClampedArray(4 * lenses.length);
     found.forEach(({ angle, length }, k) => {
-      const column = Math.floor(k / rows), opacity = Math.min(Math.sqrt(length) / end, 1), colour = hue(angle);
-      context.fillStyle = css(colour.map((part) => lenses[k] + opacity * (part - lenses[k])));
-      hexagon(context, (column + 0.5) * across, (k % rows + 0.5 + (column & 1) / 2) * apart, 0.97 * apart / Math.sqrt(3));
+      const opacity = Math.min(Math.sqrt(length) / end, 1);
+      bytes.set([...hue(angle).map((part) => lenses[k] + opacity * (part - lenses[k])), 255], 4 * k);
     });
+    const colours = new Uint32Array(bytes.buffer), image = new ImageData(canvas.width, canvas.height);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; i++) if (this.lens[i] >= 0) pixels[i] = colours[this.lens[i]];
+    canvas.getContext("2d").putImageData(image, 0, 0);
     return lenses.length;
+  }
+
+  /** Find each pixel's lens, once: paths of hundreds of hexagons are too slow for every frame. */
+  layOut(count) {
+    const { canvas, columns } = this, rows = count / columns, across = canvas.width / columns;
+    const apart = 2 * across / Math.sqrt(3), [wide, high] = [canvas.width, Math.round((rows + 0.5) * apart)];
+    Object.assign(canvas, { height: high });
+    this.count = count;
+    this.lens = new Int32Array(wide * high).fill(-1);
+    for (let k = 0; k < count; k++) {
+      const column = Math.floor(k / rows), x = (column + 0.5) * across;
+      const y = (k % rows + 0.5 + (column & 1) / 2) * apart;
+      for (let i = Math.max(Math.floor(y - apart), 0); i < Math.min(y + apart, high); i++) {
+        for (let j = Math.max(Math.floor(x - across), 0); j < Math.min(x + across, wide); j++) {
+          if (inHexagon(j + 0.5 - x, i + 0.5 - y, FILLED * apart / 2)) this.lens[i * wide + j] = k;
+        }
+      }
+    }
   }
 
   direction(planes, k) {
@@ -86,10 +108,7 @@ export class Eye {
   }
 }
 
-function hexagon(context, x, y, radius) {
-  context.beginPath();
-  for (let k = 0; k < 6; k++) {
-    context.lineTo(x + radius * Math.cos(k * Math.PI / 3), y + radius * Math.sin(k * Math.PI / 3));
-  }
-  context.fill();
+/** Say whether a point lies in a hexagon about (0, 0) whose sides above and below are level, at a distance. */
+function inHexagon(x, y, distance) {
+  return Math.max(Math.abs(y), Math.abs(y) / 2 + Math.abs(x) * Math.sqrt(3) / 2) < distance;
 }
