@@ -180,10 +180,10 @@ function average(given) {
 
 function draw(seen) {
   const { columns, rows } = source, length = drawPicture($("picture"), grabbed, seen, side, scales.arrows);
-  $("arrow-scale").textContent = `An arrow as long as one and a half of their distances: ${length} pixels a frame.`;
+  show("arrow-scale", `An arrow as long as one and a half of their distances: ${length} pixels a frame.`);
   drawWheel($("wheel"), numbers.angles, seen, scales.wheel, scales.speed);
-  $("panel-scale").textContent = `Full colour: responses of ${Number((panels.draw(seen, columns, rows) ** 2).toPrecision(3))} squared grey levels.`;
-  $("lenses").textContent = eye.draw(seen);
+  show("panel-scale", `Full colour: responses of ${Number((panels.draw(seen, columns, rows) ** 2).toPrecision(3))} squared grey levels.`);
+  show("lenses", String(eye.draw(seen)));
 }
 
 /** Show the figures, and say a sentence to those who listen, now and then. */
@@ -191,20 +191,25 @@ function tell() {
   const { x, y, rotation, looming, support, time } = mean, speed = Math.hypot(x, y);
   const angle = (Math.atan2(-y, x) * 180 / Math.PI + 360) % 360, moves = speed > STILL;
   const word = moves ? WORDS[Math.round(angle / 45) % 8] : "hardly";
-  $("direction").textContent = Number.isFinite(speed) ? moves ? `${word}, ${Math.round(angle) % 360}\u00b0` : word : "-";
-  $("speed").textContent = figure(speed, 2);
-  $("rate-of-motion").textContent = figure(mean.rate, 0);
-  $("rotation").textContent = figure(rotation, 2);
-  $("looming").textContent = figure(100 * looming, 1);
-  $("support").textContent = figure(100 * support, 0);
-  $("time").textContent = figure(time, 0);
-  $("rate").textContent = figure(rate(arrived), 1);
-  $("offered").textContent = figure(rate(offered), 1);
+  show("direction", Number.isFinite(speed) ? moves ? `${word}, ${Math.round(angle) % 360}\u00b0` : word : "-");
+  show("speed", figure(speed, 2));
+  show("rate-of-motion", figure(mean.rate, 0));
+  show("rotation", figure(rotation, 2));
+  show("looming", figure(100 * looming, 1));
+  show("support", figure(100 * support, 0));
+  show("time", figure(time, 0));
+  show("rate", figure(rate(arrived), 1));
+  show("offered", figure(rate(offered), 1));
   const sentence = moves ? `The picture moves ${word}.` : Number.isFinite(speed) ? "The picture hardly moves." : "";
   if (sentence && sentence !== lastSaid && performance.now() - said > SAID_EVERY) {
     said = performance.now();
     $("spoken").textContent = lastSaid = sentence;
   }
+}
+
+/** Show a text, if it is another: each change lays the page out anew. */
+function show(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
 }
 
 function figure(value, digits) {
