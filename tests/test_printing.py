@@ -33,6 +33,7 @@ ARGUMENTS = {
     "compare": ["{model}", "--out", "out"],
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],
     "inspect": ["{model}"],
+    "live": ["--out", "{frames}/live.html"],
     "rivals": ["--worlds", "ring", "--learners", "random", "--out", "out"],
     "fly": ["{frames}", "--rate", "25", "--eye", "hex", "--radius", "2", "--seconds", "1", "--out", "out"],
     "detectors": [],

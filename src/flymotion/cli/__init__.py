@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
+from flymotion.cli.browsing import live
 from flymotion.cli.ending import Program
 from flymotion.cli.flight import fly
 from flymotion.cli.inspecting import inspect
@@ -23,5 +24,5 @@ def main() -> None:
     """Learn to see motion the way the fly does."""
 
 
-for command in (reproduce, learn, inspect, detect, watch, tune, compare, detectors, stimuli, rivals, fly):
+for command in (reproduce, learn, inspect, detect, watch, live, tune, compare, detectors, stimuli, rivals, fly):
     main.add_command(command)
