@@ -151,6 +151,11 @@ def _shown(axes: Axes) -> Iterator[Series]:
     from matplotlib.colors import to_hex
 
     x, (_, _, y, ticks) = _axis(axes, "x"), _axis(axes, "y")
+    for image in axes.images:
+        weights: Any = image.get_array()
+        if np.ndim(weights) == 2:
+            rows, columns = (np.arange(n, dtype=float) for n in weights.shape)
+            yield _cells(image, axes, weights, rows, columns)
     for line in axes.lines:
         places, values = (np.asarray(part, dtype=float) for part in line.get_data())
         if line.get_transform() == axes.transData and len(values):
@@ -165,11 +170,6 @@ def _shown(axes: Axes) -> Iterator[Series]:
         if hasattr(patch, "get_data") and hasattr(patch.get_data(), "edges"):
             values, edges, _ = patch.get_data()
             yield Series(_named(patch), np.asarray(values, dtype=float), (x._replace(places=edges[:-1]),), y)
-    for image in axes.images:
-        weights: Any = image.get_array()
-        if np.ndim(weights) == 2:
-            rows, columns = (np.arange(n, dtype=float) for n in weights.shape)
-            yield _cells(image, axes, weights, rows, columns)
     for collection in axes.collections:
         yield from _collected(collection, axes, ", ".join(filter(None, (x.label, y))))
 
@@ -219,7 +219,7 @@ def _scale(mappable: Any) -> str:
 
 def _axis(axes: Axes, which: str) -> Axis:
     """Return an axis with its label, or that of the panel that it is shared with, or of the figure."""
-    from matplotlib.ticker import FixedFormatter
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
 
     axis = getattr(axes, f"{which}axis")
     places = axis.get_ticklocs()
@@ -229,8 +229,8 @@ def _axis(axes: Axes, which: str) -> Axis:
     beside = [other for other in figure.axes if _aligned(axes, other, which)]
     labels = [getattr(other, f"get_{which}label")() for other in (axes, *beside)]
     label = next(filter(None, [*labels, getattr(figure, f"get_sup{which}label", str)()]), "")
-    fixed = axis.get_major_formatter()
-    names = fixed.seq if isinstance(fixed, FixedFormatter) else ()
+    by_hand = axis.get_major_formatter()
+    names = by_hand.format_ticks(places) if isinstance(by_hand, FixedFormatter | FuncFormatter) else ()
     ticks = "; ".join(f"{place:g}: {_on_one_line(name)}" for place, name in zip(places, names, strict=False) if name)
     return Axis(which, None, _on_one_line(label), ticks)
 

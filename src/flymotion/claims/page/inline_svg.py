@@ -112,7 +112,7 @@ def as_svg(figure: Figure, name: str) -> str:
         for image in list(axes.images):
             _as_cells(axes, image) if few else image.set_interpolation("none")
     still = [artist for axes in maps for artist in (*axes.images, *axes.collections, *axes.lines, *axes.texts)]
-    still += [line for axes in figure.axes for line in _signs(axes)]
+    still += [line for axes in figure.axes if axes.get_label() != "<colorbar>" for line in _signs(axes)]
     for number, artist in enumerate(still):
         artist.set_gid(f"{STILL}{number}")
     written = StringIO()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from flymotion.brevity import in_brief
-from flymotion.claims.judging import Judgement, as_known, judge, stands
+from flymotion.claims.judging import Judgement, Known, as_known, judge, stands
 from flymotion.claims.page.captions import Caption, caption_of
 from flymotion.claims.paper_figures import FIGURES, PaperFigure
 from flymotion.claims.rows import Claim, verdicts
@@ -179,7 +179,7 @@ def contents(rows: Sequence[Claim], drawn: Mapping[str, str], **about: Any) -> C
     if not about["complete"]:
         judged = [each for each in judged if each.word != "not measured"]
     by_id = {row.id: row for row in rows}
-    said = {word: tuple(_said(each, by_id) for each in judged if each.word == word) for word in HEADINGS}
+    said = {word: tuple(_said(each, by_id, known) for each in judged if each.word == word) for word in HEADINGS}
     figures = tuple(each for each in FIGURES if drawn.keys() & set(each.drawn))
     found = Contents(tuple(rows), drawn=drawn, said=said, figures=figures, **about)
     return _with_parts(found)
@@ -201,23 +201,23 @@ def _with_parts(found: Contents) -> Contents:
     return replace(found, parts=tuple(parts))
 
 
-def _said(found: Judgement, rows: Mapping[str, Claim]) -> Said:
+def _said(found: Judgement, rows: Mapping[str, Claim], known: Mapping[str, Known]) -> Said:
     sentence, word = found
     specs = () if word == "not measured" else (*sentence.decided_by, *sentence.limited_by)
     place = f"Sec. {sentence.place}" if sentence.place[0].isdigit() else sentence.place
     place = f"Suppl. {place}" if len(place) < 4 else place
     condition = sentence.condition if word == "holds if" else f"waits for {sentence.waits_for}" if not specs else ""
-    measured = tuple(_measured(spec, rows) for spec in specs)
+    measured = tuple(_measured(spec, rows, known) for spec in specs)
     return Said(sentence.quote, place, word, condition, sentence.comment, measured)
 
 
-def _measured(spec: str, rows: Mapping[str, Claim]) -> Measured:
+def _measured(spec: str, rows: Mapping[str, Claim], known: Mapping[str, Known]) -> Measured:
     id, *own = spec.split()
     told = bound(rows[id])
     if own:  # a bound that the sentence gives, perhaps another row
         relation, least = own
         told = f"{relation} {shown(rows[least])} ({least})" if least in rows else f"{relation} {least} asked for here"
-    return Measured(id, shown(rows[id]), told, stands(spec, as_known(rows.values())))
+    return Measured(id, shown(rows[id]), told, stands(spec, known))
 
 
 def _line(row: Claim) -> Line:
