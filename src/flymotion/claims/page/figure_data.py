@@ -231,7 +231,9 @@ def _axis(axes: Axes, which: str) -> Axis:
     label = next(filter(None, [*labels, getattr(figure, f"get_sup{which}label", str)()]), "")
     by_hand = axis.get_major_formatter()
     names = by_hand.format_ticks(places) if isinstance(by_hand, FixedFormatter | FuncFormatter) else ()
-    ticks = "; ".join(f"{place:g}: {_on_one_line(name)}" for place, name in zip(places, names, strict=False) if name)
+    ticks = "; ".join(
+        f"{place:g}: {_on_one_line(str(name))}" for place, name in zip(places, names, strict=False) if name
+    )
     return Axis(which, None, _on_one_line(label), ticks)
 
 

@@ -28,6 +28,7 @@ class Measured(NamedTuple):
     """A row that a sentence rests on."""
 
     id: str
+    title: str
     value: str
     bound: str
     stands: bool
@@ -216,8 +217,8 @@ def _measured(spec: str, rows: Mapping[str, Claim], known: Mapping[str, Known]) 
     told = bound(rows[id])
     if own:  # a bound that the sentence gives, perhaps another row
         relation, least = own
-        told = f"{relation} {shown(rows[least])} ({least})" if least in rows else f"{relation} {least} asked for here"
-    return Measured(id, shown(rows[id]), told, stands(spec, known))
+        told = f"{relation} {shown(rows[least])} ({least})*" if least in rows else f"{relation} {least}*"
+    return Measured(id, rows[id].title, shown(rows[id]), told, stands(spec, known))
 
 
 def _line(row: Claim) -> Line:
