@@ -131,7 +131,7 @@ def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
             complete = True
         finally:
             if results is not None and n_processes > 1 and not complete:
-                with _quiet():
+                with undisturbed(), _quiet():  # a second Ctrl-C would leave processes that are waited for at the end
                     results.close()  # hands out no more, so that none is waited for
                     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
