@@ -35,8 +35,8 @@ CAPTIONS = {
         ("C26",),
         "Outputs of eight units along a ring, one colour each: a circle, and photographs turned, with their mean and "
         "without",
-        "Where the mean is removed, units tile the ring: half of it is the width of one ({C26.ring_width} degrees in "
-        "the circle), and not where it is left ({C26.ring_as_it_is_width}).",
+        "Where the mean is removed, each unit has a part of the ring (width {C26.ring_width}); where it is left, none "
+        "has ({C26.ring_as_it_is_width}).",
     ),
     "figure2_L1": Caption(
         ("C1", "C2"),
@@ -56,8 +56,8 @@ CAPTIONS = {
     "pixels_cost": Caption(
         ("C4",),
         "Share of pairs whose direction the best detector of each number of pixels tells, without and with noise",
-        "From two pixels to three is the largest step where one change is weighed by intensities, and hardly one where "
-        "two multiplications are allowed.",
+        "What a third pixel adds to the best row of the filter, at the least: {C4.row_two_to_three}. Single marks are "
+        "the HRD and the cartoon.",
     ),
     "speeds": Caption(
         ("C8",),
@@ -67,13 +67,13 @@ CAPTIONS = {
     "content": Caption(
         ("C9",),
         "Accuracy lost by learning from another class of scenes, against the size of the eye; and the accuracies",
-        "Off the diagonal of the upper maps, what one class taught serves the others less; units that add (lower maps) "
-        "are at chance everywhere.",
+        "Off the diagonal of the upper maps, what one class taught serves the others less; units that add (lower "
+        "maps) are near chance everywhere.",
     ),
     "filters_rotation_exponential_wide": Caption(
         ("C10", "C12"),
         f"{TRANSLATIONS}; both senses of rotation",
-        "Opposite signs ahead and behind along the turn, and nothing at the middle.",
+        "Opposite signs ahead and behind along the turn, and little on the pixel itself.",
     ),
     "filters_translation_exponential_wide": Caption(
         ("C13",),
@@ -129,7 +129,7 @@ CAPTIONS = {
         ("C21",),
         "How far the soma is the product dx' W x, over the shunt, the synapses and the change; pairs of branches, and "
         "one",
-        "The white line (0.95) encloses a wide region of weak synapses; the cross is where the claim is stated.",
+        "Inside the white line the correlation is more than 0.95; the cross is where the claim is stated.",
     ),
     "dendrites": Caption(
         ("C22",),
@@ -150,7 +150,7 @@ CAPTIONS = {
     "on-off-filters": Caption(
         ("C24",),
         "Filters that learn from the ON half of contrast, from the OFF half, and their difference, four directions",
-        "The last row is nearly empty: both halves teach the same.",
+        "The last row is nearly empty: both halves teach nearly the same.",
     ),
     "on-off": Caption(
         ("C24",),
@@ -186,23 +186,26 @@ CAPTIONS = {
     "cells": Caption(
         ("C30",),
         "Direction tuning of eight cells, recorded and learned from video, and the learned filters' middle rows",
-        "Learned curves peak where the cells do, and are narrower or as wide as a rectified cosine.",
+        "Learned curves peak where the cells do; away from their peaks cells still answer, and learned detectors do "
+        "not.",
     ),
     "products": Caption(
         ("C31",),
         "What only the product of change and intensity explains of outputs of units that add and then bend",
-        "A squared sum multiplies, a rectified one a little, published conductances hardly.",
+        "Of a unit's variance the product explains most in a squared sum, little in a rectified one, and next to "
+        "nothing in published conductances.",
     ),
     "products_by_parameter": Caption(
         ("C31",),
         "The same of one unit over both parameters of each kind, of gratings and of noise",
-        "Bright where the nonlinearity has an even part; dark over all conductances.",
+        "The share goes by threshold, exponent and gain; it is small over all conductances.",
     ),
     "literal_network": Caption(
         ("C36", "C34"),
         "Cosines with the population's filter from random starts, those that succeed and those that fail; steps to "
         "settle",
-        "Both units of a start that fails end at the same sign; more units need more steps.",
+        "Units of a start that fails (solid and dashed) end alike, or one of them learns little; more units need more "
+        "steps.",
     ),
     "starts": Caption(
         ("C37",),
@@ -222,7 +225,7 @@ CAPTIONS = {
     "circuit-turns": Caption(
         ("C38",),
         "Share of columns of the trained circuit that tell where content moves, by the axis of the turn, beside nulls",
-        "Learned columns pass the bound (dashed) about yaw; the start alone nearly does, too.",
+        "Learned columns (first row) are told from those of random weights, and hardly from the start alone.",
     ),
     "circuit-cells": Caption(
         ("C38",),
