@@ -53,7 +53,7 @@ FIGURES = (
         see="Each panel is a row of W, reshaped (a): opposite signs on both sides of an empty diagonal are a "
         "derivative. SM's first component (c) is PCA's (e), to a cosine of {C1.pca}; NSM's two units (d) are sign "
         "inversions of each other, cosine {C2.cos}, and so are K-means' centres (f), {C2.cos_kmeans}. From random "
-        "starts the printed rule alone succeeds less often: {C2.seeds_random_start}.",
+        "starts the printed rule alone succeeds in {C2.seeds_random_start}, from the batch warm-up in {C2.seeds}.",
     ),
     PaperFigure(
         "2b, cartoon",
