@@ -199,7 +199,7 @@ def _contents(
         complete=complete,
         changed=() if run.settings else tuple(differences(rows, SENTENCES, recorded(full=run.full))),
         versions={"flymotion": flymotion.__version__, "its source": code()} | versions(),
-        date=f"{datetime.now(UTC):%-d %B %Y}",
+        date=f"{datetime.now(UTC):%d %B %Y}".lstrip("0"),
     )
 
 
