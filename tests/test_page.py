@@ -50,6 +50,7 @@ def curves():
         axes.plot(x, k * x, label=f"line {k}")
     axes.set(xlabel="time [s]", ylabel="output [mV], mean", title="three\nlines")
     axes.axhline(0.5, color="black")
+    axes.grid(color="0.9")
     axes.legend()
     return figure
 
@@ -220,7 +221,7 @@ def test_ink_and_paper_and_lines_go_with_the_page():
     with styled():
         text = as_svg(curves(), "some-name")
     assert not re.search("#000000|#ffffff|#0b4f9e", text)
-    assert all(word in text for word in ("var(--ink)", "var(--c0)", "var(--c2)", ">time [s]</text>"))
+    assert all(word in text for word in ("var(--ink)", "var(--hair)", "var(--c0)", "var(--c2)", ">time [s]</text>"))
     assert all(id.startswith("some-name-") for id in re.findall(r'\bid="([^"]*)"', text))
     assert "<metadata" not in text and "<style" not in text and "http" not in text
 

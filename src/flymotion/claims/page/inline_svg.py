@@ -1,8 +1,9 @@
 """Figures as vectors that stand in a page: legible on light and dark paper, in grey, and to who sees colours otherwise.
 
-What is black becomes the page's ink, what is white its paper, and the ten colours of lines its own ten, each by a
-variable of the style sheet (``--ink``, ``--paper``, ``--c0`` to ``--c9``). What lies on a map keeps its colours. Cells
-are rectangles while there are few, and a picture where there are more than :data:`MOST_CELLS`.
+What is black becomes the page's ink, what is white its paper, light grey lines its hairlines, and the ten colours of
+lines its own ten, each by a variable of the style sheet (``--ink``, ``--paper``, ``--hair``, ``--c0`` to ``--c9``).
+What lies on a map keeps its colours. Cells are rectangles while there are few, and a picture where there are more than
+:data:`MOST_CELLS`.
 """
 
 from __future__ import annotations
@@ -178,6 +179,7 @@ def _inline(text: str, name: str) -> str:
     text = re.sub(rf"(?:{CELL.pattern}\s*){{2,}}", _by_colour, text)
     for k, colour in enumerate(PALETTE):
         text = text.replace(colour, f"var(--c{k})")
+    text = re.sub(r"stroke: #([b-e][0-9a-f])\1\1\b", "stroke: var(--hair)", text)
     text = text.replace("#000000", "var(--ink)").replace("#ffffff", "var(--paper)")
     return re.sub(r"\n\s*", "\n", text).strip()
 
