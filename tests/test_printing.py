@@ -249,6 +249,8 @@ ASKED_BY_ANOTHER = {
     "whole_files.py": "makes the places",
     "mutants.py": "breaks a copy of the source",
     "cameras.py": "codes in memory",
+    "inline_svg.py": "draws in memory",
+    "kept_pieces.py": "packs in memory",
     "fields.py": "_finish and _array write to the place that __enter__ has asked for",
 }
 

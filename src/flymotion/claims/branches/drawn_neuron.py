@@ -79,7 +79,7 @@ def _draw_branches(axes: Axes, W: np.ndarray, limit: float) -> None:
             name = rf"${'+' if sign > 0 else '-'}\Delta x_{{{i + 1}}}$"
             x, y = along * (SYNAPSES_TO + 0.62)
             axes.text(x, y, name, ha="center", va="center", fontsize=10)
-    axes.scatter(0, 0, s=1500, color="0.85", edgecolors="0.3", zorder=4)
+    axes.scatter(0, 0, s=1500, color="white", edgecolors="black", zorder=4)
     axes.text(0, 0, r"$\theta$", ha="center", va="center", fontsize=14, zorder=5)
     axes.set(xlim=(-4.9, 4.9), ylim=(-5.9, 4.6), aspect="equal")
     axes.set_title("learned from frames: the neuron for motion to the right", fontsize=10)
