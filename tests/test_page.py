@@ -4,12 +4,14 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 from PIL import Image
 
+from flymotion import claims
 from flymotion.claims import FIGURES, SENTENCES, groups, known_claims, recorded
 from flymotion.claims.judging import as_known, judge
 from flymotion.claims.page import Group, contents, html, styled, write_figures
@@ -273,6 +275,13 @@ def test_lines_stand_out_from_their_paper(colours):
 def luminance(colour):
     parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def test_formulas_have_no_prime_which_has_a_font_of_its_own():
+    """Of a font that hardly any browser has: it would be shown as a nought."""
+    sources = [path.read_text(encoding="utf-8") for path in Path(claims.__file__).parent.rglob("*.py")]
+    formulas = [formula for text in sources for formula in re.findall(r"\$[^$\n\"]+\$", text)]
+    assert len(formulas) > 5 and not [formula for formula in formulas if re.search(r"[A-Za-z]'|prime", formula)]
 
 
 # Data

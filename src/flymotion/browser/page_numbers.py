@@ -67,6 +67,11 @@ class LiveModel(NamedTuple):
         What the page calls them.
     doubt : str
         Why they are not to be trusted, if learning has failed; else nothing.
+
+    Examples
+    --------
+    >>> live_model()
+    LiveModel(detectors=Generators of 4, angles=..., blurred=False, name='the two photographs ...', doubt='')
     """
 
     detectors: Generators

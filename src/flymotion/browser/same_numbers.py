@@ -54,6 +54,14 @@ class SeenLive(NamedTuple):
         What each lens of the hexagonal eye sees of the frame [grey levels].
     lens_directions : ndarray, shape (n_directions, n_lens_columns, n_lenses)
         Mean responses before each lens.
+
+    Examples
+    --------
+    >>> from flymotion.browser import live_model
+    >>> still = np.full((2, 96, 128, 3), 90, np.uint8)
+    >>> seen = seen_live(live_model(), still, 4)
+    >>> seen.frame.shape, seen.velocity.shape, seen.motion.support  # nothing tells how it moves
+    ((12, 16), (2, 24, 32), 0.0)
     """
 
     frame: np.ndarray

@@ -50,7 +50,7 @@ def draw_neuron(weights: np.ndarray, found: Multiplied) -> Figure:
         axes.axhline(0, color="0.7", linewidth=0.6, zorder=0)
         axes.axvline(0, color="0.7", linewidth=0.6, zorder=0)
         axes.set_title(f"{title}\ncorrelation {np.corrcoef(product, shown)[0, 1]:.2f}", fontsize=9)
-        axes.set(xlabel=r"$\Delta x^{\prime} W x$", ylabel="soma [mV above rest]")
+        axes.set(xlabel=r"$\Delta x^\top W x$", ylabel="soma [mV above rest]")
     return figure
 
 
@@ -108,6 +108,6 @@ def draw_map(found: Multiplied) -> Figure:
             axes.set(xscale="log", yscale="log", xlabel=label, ylabel="shunt at no change [leak]")
             axes.minorticks_off()
             axes.set_title(f"shunts that go {way}", fontsize=9)
-    figure.colorbar(image, ax=panels, label=r"correlation of the soma with $\Delta x^{\prime} W x$, 0 to 1", shrink=0.7)
+    figure.colorbar(image, ax=panels, label=r"correlation of the soma with $\Delta x^\top W x$, 0 to 1", shrink=0.7)
     figure.suptitle("Where a neuron with branches multiplies; white line: 0.95, cross: as stated in C21", fontsize=10)
     return figure
