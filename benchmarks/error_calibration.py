@@ -7,10 +7,9 @@ so that half pixels are exact: as they are, with noise, through codecs, and with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
+from truth_cameras import through_codec
 from truth_pairs import Pair, seen
 
 from flymotion.field import MotionField
@@ -56,28 +55,6 @@ def moving(name: str, move: tuple[float, float], n_frames: int) -> list[np.ndarr
     return frames
 
 
-def coded(frames: list[np.ndarray], codec: str, quality: int) -> list[np.ndarray]:
-    """Return frames through a codec: an intra frame, then predicted ones."""
-    import av
-
-    coder: Any = av.CodecContext.create(codec, "w")
-    coder.height, coder.width = frames[0].shape
-    coder.pix_fmt, coder.time_base, coder.framerate = "yuv420p", Fraction(1, 30), Fraction(30, 1)
-    if codec == "mpeg4":
-        coder.qmin = coder.qmax = quality
-    else:
-        coder.options = {"crf": str(quality), "threads": "1", "x264-params": "bframes=0:scenecut=0"}
-    packets = []
-    for number, image in enumerate(frames):
-        frame = av.VideoFrame.from_ndarray(image, "gray").reformat(format="yuv420p")
-        frame.pts, frame.time_base = number, coder.time_base
-        packets += coder.encode(frame)
-    decoder: Any = av.CodecContext.create("mpeg4" if codec == "mpeg4" else "h264", "r")
-    decoder.extradata = coder.extradata
-    packets += [*coder.encode(None), None]
-    return [frame.to_ndarray(format="gray") for packet in packets for frame in decoder.decode(packet)]
-
-
 def things(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (before, after, truth), as floats, of three discs or boxes of one photograph before another."""
     rng = np.random.default_rng(number)
@@ -116,7 +93,7 @@ def material() -> Iterator[tuple[str, Pair]]:
                     Pair(seen(frames[6], noise, 0), seen(frames[7], noise, 1), truth),
                 )
             for codec, quality in CODECS:
-                decoded = coded([seen(frame, 2, t) for t, frame in enumerate(frames)], codec, quality)
+                decoded = through_codec([seen(frame, 2, t) for t, frame in enumerate(frames)], codec, quality)
                 yield f"{codec}, {quality}", Pair(*decoded[6:8], truth)
         before, after, truth = things(j)
         for noise in (0, 2):

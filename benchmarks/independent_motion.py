@@ -24,6 +24,10 @@ import numpy as np
 __all__ = ["CELL", "DenseFlow", "Followed", "Similarity", "by_features", "cells", "shifted"]
 
 LEAST_CORNERS, LEAST_SHARE, LEAST_SPREAD, COMES_BACK = 30, 0.6, 0.5, 0.3
+WITHIN, CLOSE = 1.0, 0.3
+"""How near corners have to be to a motion to have a say in it [px]; and where only the commonest is meant: what moves
+by less than a pixel of its own is in the mean of the first, and not of the second."""
+
 DIFFER, DIFFER_SHARE = 0.1, 0.05
 SQUARES = 8
 """Of the chessboard, along the frame's width."""
@@ -61,19 +65,23 @@ class Followed(NamedTuple):
     both: Similarity
     halves: tuple[Similarity, Similarity]
     """Of the black and of the white squares alone."""
+    close: tuple[Similarity, Similarity, Similarity]
+    """Of all, and of both halves, from corners that agree closely."""
 
 
 def by_features(before: np.ndarray, after: np.ndarray) -> Followed:
     """Return how corners move from one frame to the next."""
     halves = [_followed(before, after, colour) for colour in (0, 1)]
     if min(len(start) for start, _ in halves) < LEAST_CORNERS:
-        return Followed(LOST, (LOST, LOST))
-    one, other = (_similarity(start, end, before.shape) for start, end in halves)
-    both = _similarity(*(np.concatenate(part) for part in zip(*halves, strict=True)), before.shape)
+        return Followed(LOST, (LOST, LOST), (LOST, LOST, LOST))
+    samples = [tuple(np.concatenate(part) for part in zip(*halves, strict=True)), *halves]
+    (both, one, other), close = (
+        tuple(_similarity(*sample, before.shape, within) for sample in samples) for within in (WITHIN, CLOSE)
+    )
     apart, length = math.hypot(one.x - other.x, one.y - other.y), math.hypot(both.x, both.y)
     agree = apart <= max(DIFFER, DIFFER_SHARE * length)  # False for NaN
     sure = agree and min(one.share, other.share) >= LEAST_SHARE and both.spread >= LEAST_SPREAD
-    return Followed(both._replace(sure=sure), (one, other))
+    return Followed(both._replace(sure=sure), (one, other), close)
 
 
 def _followed(before: np.ndarray, after: np.ndarray, colour: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,13 +102,13 @@ def _followed(before: np.ndarray, after: np.ndarray, colour: int) -> tuple[np.nd
     return start[kept], end[kept]
 
 
-def _similarity(start: np.ndarray, end: np.ndarray, shape: tuple[int, ...]) -> Similarity:
+def _similarity(start: np.ndarray, end: np.ndarray, shape: tuple[int, ...], within: float = WITHIN) -> Similarity:
     """Return the similarity about the frame's centre that most points follow."""
     import cv2
 
     centre = (np.array(shape[::-1], np.float32) - 1) / 2
     cv2.setRNGSeed(0)
-    matrix, inliers = cv2.estimateAffinePartial2D(start - centre, end - centre, ransacReprojThreshold=1.0)
+    matrix, inliers = cv2.estimateAffinePartial2D(start - centre, end - centre, ransacReprojThreshold=within)
     if matrix is None:
         return LOST
     (a, _, x), (b, _, y) = matrix

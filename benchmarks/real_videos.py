@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from independent_motion import CELL, Cells, DenseFlow, by_features, cells
+from independent_motion import CELL, CLOSE, Cells, DenseFlow, by_features, cells
 from run import Row, row
 from video_sources import SOURCES, Source
 
@@ -70,6 +70,8 @@ class Clip(NamedTuple):
     reference: np.ndarray
     halves: np.ndarray
     """x and y of both halves of what the reference is made of."""
+    close: np.ndarray
+    """x and y of corners that agree closely: of all, and of both halves."""
     sure: np.ndarray
     identical: np.ndarray
     errors: np.ndarray
@@ -137,7 +139,7 @@ def _bytes(image: np.ndarray) -> np.ndarray:
 def _pair(before: np.ndarray, after: np.ndarray, step: Any, flow: DenseFlow, still: list[Still]) -> tuple[Any, ...]:
     """Return what a pair's frame does by each method; adds what its still pixels do."""
     dense = flow(before, after)
-    reference, halves = by_features(before, after)
+    reference, halves, close = by_features(before, after)
     median, fitted = flow.motion(dense)
     if reference.sure and reference.fastest(before.shape) < 3 * STANDS:
         still.append(_still_pixels(before, after, step.field, dense))
@@ -145,7 +147,8 @@ def _pair(before: np.ndarray, after: np.ndarray, step: Any, flow: DenseFlow, sti
     errors = [np.isnan(error).mean(), np.median(error[np.isfinite(error)])]
     four = [motion[:4] for motion in (step.motion, median, fitted, reference)]
     apart = [*halves[0][:2], *halves[1][:2]]
-    return *four, apart, reference.sure, np.mean(before == after), errors
+    closely = [number for motion in close for number in motion[:2]]
+    return *four, apart, closely, reference.sure, np.mean(before == after), errors
 
 
 class _Far:
@@ -284,8 +287,22 @@ def moving_rows(name: str, clip: Clip) -> Iterator[Row]:
             f"{name}.far.slope", slope, 1.0, "ratio", f"of {TEN} pairs' motions added up, to that of corners at once"
         )
         yield row(f"{name}.far.size", size, None, "px", f"rms motion over {TEN} pairs")
+    yield from close_rows(name, clip)
     lost = float(np.mean(np.isnan(clip.ours[clip.sure, 0])))
     yield row(f"{name}.translation.unknown", lost, None, "share", "sure pairs without an answer")
+
+
+def close_rows(name: str, clip: Clip) -> Iterator[Row]:
+    """Yield the same of corners that agree closely, on the same pairs: what moves otherwise is not in their mean."""
+    reference, halves = clip.close[:, :2], (clip.close[:, 2:4], clip.close[:, 4:])
+    ours, theirs = (agreement(motion[:, :2], reference, clip.sure) for motion in (clip.ours, clip.fitted))
+    note = f"of corners within {CLOSE} px of one motion; DIS fast, similarity by RANSAC"
+    for key, unit in (("correlation", "r"), ("slope", "ratio"), ("rms", "px"), ("size", "px")):
+        yield row(f"{name}.close.{key}", ours[key], theirs[key], unit, note, higher=key == "correlation")
+    itself = agreement(*halves, clip.sure)
+    for key, unit in (("correlation", "r"), ("rms", "px")):
+        note = f"between both halves of the corners within {CLOSE} px of one motion"
+        yield row(f"{name}.close.itself.{key}", itself[key], None, unit, note, higher=key == "correlation")
 
 
 def agreement(motion: np.ndarray, reference: np.ndarray, sure: np.ndarray) -> dict[str, float | None]:

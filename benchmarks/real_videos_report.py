@@ -54,6 +54,24 @@ def moving(found: Figures) -> str:
     return table(title, lines)
 
 
+def closely(found: Figures) -> str:
+    title = "| clip | size | r: ours | DIS fitted | halves | slope: ours | DIS fitted "
+    title += "| off by: ours | DIS fitted | halves from each other |"
+    lines = []
+    for clip, _, values in clips(found, "close.correlation"):
+        r, fitted = values["close.correlation"]
+        itself = values["close.itself.correlation"][0]
+        cells = [
+            clip,
+            text(values["close.size"][0]),
+            *map(share, (r, fitted, itself)),
+            *map(text, values["close.slope"]),
+        ]
+        cells += [*best(*values["close.rms"]), text(values["close.itself.rms"][0])]
+        lines.append((r is not None and r > LEAST_CORRELATION, r or -1.0, cells))
+    return table(title, lines)
+
+
 def turning(found: Figures) -> str:
     title = "| clip | rotation, rms | ours off by | DIS fitted | looming, rms | ours off by | DIS fitted |"
     lines = []
@@ -128,6 +146,7 @@ def timed(found: Figures) -> str:
 
 TABLES: dict[str, Callable[[Figures], str]] = {
     "moving": moving,
+    "closely": closely,
     "turning": turning,
     "standing": standing,
     "still": still,

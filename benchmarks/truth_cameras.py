@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -16,6 +16,9 @@ READOUT = 0.9
 
 READ_NOISE = 2.0
 """Standard deviation of what reading a pixel adds [electrons]."""
+
+DECODERS = {"libx264": "h264", "mpeg4": "mpeg4"}
+"""By coder."""
 
 CLIP = 9
 """Frames of a coded clip; the pair is the third and second from its end, both predicted from earlier ones."""
@@ -119,29 +122,30 @@ def coded(size: float, crf: int) -> list[Pair]:
     """Return pairs of frames from inside such clips' groups of pictures, H.264 at a constant rate factor."""
     pairs = []
     for frames, (_, way) in zip(clips(size), moving(), strict=True):
-        *_, before, after, _ = decoded(encoded(frames, crf))
+        *_, before, after, _ = through_codec(frames, "libx264", crf)
         pairs.append(Pair(before, after, moved(size * way)))
     return pairs
 
 
-def encoded(frames: np.ndarray, crf: int) -> list[Any]:
-    """Return packets of H.264: an intra frame, then predicted ones; one thread, on which results depend."""
+def through_codec(frames: Sequence[np.ndarray] | np.ndarray, codec: str, quality: int) -> list[np.ndarray]:
+    """Return frames through a codec: an intra frame, then predicted ones; one thread, on which results depend.
+
+    Quality is the constant rate factor of "libx264", or the scale of quantisation of "mpeg4".
+    """
     import av
 
-    codec = av.CodecContext.create("libx264", "w")
-    codec.height, codec.width, codec.pix_fmt, codec.time_base = *SIZE, "yuv420p", Fraction(1, 30)
-    codec.options = {"crf": str(crf), "threads": "1", "x264-params": "bframes=0:scenecut=0"}
+    coder: Any = av.CodecContext.create(codec, "w")
+    (coder.height, coder.width), coder.pix_fmt, coder.time_base = frames[0].shape, "yuv420p", Fraction(1, 30)
+    if codec == "mpeg4":
+        coder.framerate, coder.qmin, coder.qmax = Fraction(30), quality, quality
+    else:
+        coder.options = {"crf": str(quality), "threads": "1", "x264-params": "bframes=0:scenecut=0"}
     packets = []
     for number, image in enumerate(frames):
         frame = av.VideoFrame.from_ndarray(image, "gray").reformat(format="yuv420p")
-        frame.pts, frame.time_base = number, codec.time_base
-        packets += codec.encode(frame)
-    return packets + codec.encode(None)
-
-
-def decoded(packets: list[Any]) -> list[np.ndarray]:
-    import av
-
-    codec = av.CodecContext.create("h264", "r")
-    frames = [frame for packet in [*packets, None] for frame in codec.decode(packet)]
-    return [frame.to_ndarray(format="gray") for frame in frames]
+        frame.pts, frame.time_base = number, coder.time_base
+        packets += coder.encode(frame)
+    decoder: Any = av.CodecContext.create(DECODERS[codec], "r")
+    decoder.extradata = coder.extradata
+    packets += [*coder.encode(None), None]
+    return [frame.to_ndarray(format="gray") for packet in packets for frame in decoder.decode(packet)]

@@ -143,3 +143,7 @@ def test_what_is_small_is_shown():
     assert repr(FramePairs(np.zeros((1, 2)), np.ones((1, 2)), [[0.5]])) == (
         "FramePairs(before=array([[0., 0.]]), after=array([[1., 1.]]), motion=array([[0.5]]), names=None, eye=None)"
     )
+
+
+def test_a_small_table_is_shown_by_its_shape():
+    assert "motion=float64(2, 3)" in repr(FramePairs(np.zeros((2, 2)), np.ones((2, 2)), np.ones((2, 3))))

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from flymotion.claims import groups, known_claims, reproduce, verdicts
+from flymotion.claims.kept_pieces import Done, packed, unpacked
+from flymotion.claims.page.captions import CAPTIONS
 from flymotion.claims.rows import Claim, above, all_of, below, report, within, write
 from flymotion.claims.running import each_seed, in_turn, names, on_cores, run, stack
 from flymotion.claims.worlds import WORLDS, rightward_first, share_right, show_step
@@ -64,6 +66,14 @@ def test_claims_hold_or_are_known_to_fail(name, ran):
     assert {row.id.partition(".")[0] for row in rows} == set(group.CLAIMS)
     assert len({row.id for row in rows}) == len(rows)
     assert all(np.isfinite(row.value) for row in rows)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_is_found_can_be_kept_and_its_figures_have_captions(name, ran):
+    group, found, config = ran(name)
+    back = unpacked(packed(Done(found, 1.0))).result
+    assert [repr(row) for row in group.check(back, config)] == [repr(row) for row in group.check(found, config)]
+    assert getattr(group, "figures", lambda *given: {})(found, config).keys() <= CAPTIONS.keys()
 
 
 def test_bars_turn_by_steps_and_at_once(ran, figures_of):

@@ -188,6 +188,7 @@ def test_colours_of_an_array_become_luminance(make_moving):
 def test_a_speed_is_that_of_the_field(make_moving):
     frames = np.stack(make_moving(3))
     assert [detect(frames, speed=speed).field.speed for speed in ("fastest", "accurate")] == ["fastest", "accurate"]
+    assert [detect(frames).field.radius, detect(frames, radius=1).field.radius] == [2, 1]
 
 
 def test_flat_frames_tell_nothing_and_frames_that_stay_tell_so(china):

@@ -504,3 +504,11 @@ def test_a_still_scene_gives_equal_frames(make_noise):
     pairs = sample_pairs(make_noise(), Line(5), Translation(0.0, ndim=1), 9, random_state=0)
     assert_array_equal(pairs.before, pairs.after)
     assert_array_equal(pairs.motion, np.zeros((9, 1)))
+
+
+def test_a_series_of_real_numbers_is_one_of_complex_ones():
+    points = np.linspace(0, 8, 20)[:, None]
+    real, same = (
+        FourierScene(np.array([0.5, 0, 0.5], kind), (8.0,), np.array([[0.0, 8.0]])) for kind in (float, complex)
+    )
+    assert_allclose(real.sample(points, 0.3), same.sample(points, 0.3))

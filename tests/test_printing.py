@@ -34,6 +34,7 @@ ARGUMENTS = {
     "compare": ["{model}", "--out", "out"],
     "reproduce": ["C14", "--seeds", "1", "--out", "out"],
     "inspect": ["{model}"],
+    "live": ["--out", "{frames}/live.html"],
     "rivals": ["--worlds", "ring", "--learners", "random", "--out", "out"],
     "fly": ["{frames}", "--rate", "25", "--eye", "hex", "--radius", "2", "--seconds", "1", "--out", "out"],
     "detectors": [],
@@ -250,6 +251,8 @@ ASKED_BY_ANOTHER = {
     "whole_files.py": "makes the places",
     "mutants.py": "breaks a copy of the source",
     "cameras.py": "codes in memory",
+    "inline_svg.py": "draws in memory",
+    "kept_pieces.py": "packs in memory",
     "fields.py": "_finish and _array write to the place that __enter__ has asked for",
 }
 

@@ -33,6 +33,7 @@ ROOMS = (
     "plots",
     "field",
     "detecting",
+    "browser",
     "flying",
     "claims",
     "contest",

@@ -32,7 +32,7 @@ def in_brief(thing: Any) -> str:
 
 def _part(value: Any) -> str:
     """Return the repr of what is short; of an array its kind and shape, of other things how many, or what they are."""
-    if getattr(value, "ndim", 0) and hasattr(value, "dtype") and value.size > SHORT:
+    if getattr(value, "ndim", 0) and hasattr(value, "dtype") and (value.size > SHORT or len(value) > 1 < value.ndim):
         return f"{value.dtype}{tuple(value.shape)}"
     if getattr(value, "ndim", 1) == 0 and hasattr(value, "item"):
         return repr(value.item())

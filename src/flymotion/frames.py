@@ -132,10 +132,9 @@ class FramePairs:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> pairs = pair_up(np.eye(4))
-    >>> len(pairs), pairs.n_pixels
-    (3, 4)
+    >>> pairs = FramePairs([[0.0, 1.0, 2.0]], [[0.0, 0.0, 1.0]], motion=[1.0], names=[("right", "left")])
+    >>> len(pairs), pairs.n_pixels, pairs.motion
+    (1, 3, array([[1.]]))
     """
 
     before: np.ndarray
@@ -290,6 +289,12 @@ def pair_up(movie: Any, *, cuts: Sequence[int] = (), eye: Any = None) -> FramePa
     ------
     ValueError
         Fewer than two frames, or frames that are not the eye's.
+
+    Examples
+    --------
+    >>> pairs = pair_up([[0, 1, 2], [1, 2, 3], [8, 9, 9], [9, 9, 9]], cuts=[2])  # frame 2 begins a new clip
+    >>> pairs.before.tolist(), pairs.after.tolist()
+    ([[0.0, 1.0, 2.0], [8.0, 9.0, 9.0]], [[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]])
     """
     frames = as_frames(movie)
     if len(frames) < 2:
@@ -301,8 +306,7 @@ def pair_up(movie: Any, *, cuts: Sequence[int] = (), eye: Any = None) -> FramePa
 def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, seed: int, first: int = 0) -> FramePairs:
     """Cut patches at random positions out of each pair of frames, the same position in both.
 
-    The positions depend on the seed and the number of the pair alone, so a stream cut up differently gives the same
-    patches.
+    Positions depend on the seed and the number of the pair alone, so any split of a stream gives the same patches.
 
     Parameters
     ----------
@@ -320,8 +324,7 @@ def random_patches(pairs: FramePairs, size: tuple[int, int], per_pair: int, *, s
     Returns
     -------
     FramePairs
-        ``len(pairs) * per_pair`` pairs of patches, those of one pair together, each as the eye's part of this size sees
-        it, :meth:`flymotion.world.eyes.Grid.part`.
+        ``len(pairs) * per_pair`` pairs, those of one together, as :meth:`flymotion.world.eyes.Grid.part` sees them.
 
     Raises
     ------

@@ -35,7 +35,14 @@ REACH = 2.0
 
 
 class Partner(NamedTuple):
-    """What is known of an input cell."""
+    """What is known of an input cell.
+
+    Examples
+    --------
+    >>> mi9 = PARTNERS["Mi9"]
+    >>> mi9.polarity, mi9.transmitter  # an OFF cell that inhibits
+    (-1, -1)
+    """
 
     transmitter: int
     """1 excites, -1 inhibits."""
@@ -76,7 +83,15 @@ CENTRE = {"T4": 1, "T5": -1}
 
 
 class Synapses(NamedTuple):
-    """Synapses onto a cell, one entry an input and column."""
+    """Synapses onto a cell, one entry an input and column.
+
+    Examples
+    --------
+    >>> t4 = synapses("T4a")
+    >>> largest = t4.counts.argmax()
+    >>> t4.inputs[largest], t4.offsets[largest].tolist(), round(float(t4.counts[largest]), 1)
+    ('Mi1', [0, 0], 20.7)
+    """
 
     inputs: tuple[str, ...]
     """Input cells, keys of :data:`PARTNERS`."""

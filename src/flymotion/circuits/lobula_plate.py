@@ -25,6 +25,14 @@ class LobulaPlate(NamedTuple):
         Layer 2 less layer 1, back to front, and layer 3 less layer 4, upwards.
     local : ndarray, shape (..., n_columns, 2)
         Motion as each column sees it, to the right and up: the same difference, the other way round in a right eye.
+
+    Examples
+    --------
+    >>> from flymotion.world import Hexagon
+    >>> t4a_and_t5a = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0], (7, 1))  # what goes front to back, everywhere
+    >>> plate = lobula_plate(t4a_and_t5a, Hexagon(1))
+    >>> plate.layers, plate.opponent
+    (array([14.,  0.,  0.,  0.]), array([-14.,   0.]))
     """
 
     layers: np.ndarray

@@ -70,6 +70,13 @@ class Membrane:
     C. Koch, T. Poggio & V. Torre, "Nonlinear interactions in a dendritic tree", PNAS 80 (1983).
     J. A. Zavatone-Veth, B. A. Badwan & D. A. Clark, "A minimal synaptic model for direction selective neurons in
     Drosophila", Journal of Vision 20 (2020).
+
+    Examples
+    --------
+    >>> excited = Synapses(excited=np.ones((1, 1)), inhibited=np.zeros((1, 1)), shunted=np.zeros((1, 1)))
+    >>> near, far = Membrane(axial=4.0), Membrane(axial=1.0)  # compartments half a space constant long, and a whole one
+    >>> [round(float(steady_state(membrane, excited).soma[0]), 2) for membrane in (near, far)]  # mV above rest
+    [2.2, 0.71]
     """
 
     axial: float = 4.0

@@ -34,7 +34,13 @@ SHOWN = 800
 
 
 def photographs() -> list[Any]:
-    """Return the photographs that scikit-learn ships, china.jpg and flower.jpg (CC-BY 2.0), luminance from 0 to 1."""
+    """Return the photographs that scikit-learn ships, china.jpg and flower.jpg (CC-BY 2.0), luminance from 0 to 1.
+
+    Examples
+    --------
+    >>> [(photograph.shape, round(float(photograph.max()), 2)) for photograph in photographs()]
+    [((427, 640), 1.0), ((427, 640), 0.89)]
+    """
     from sklearn.datasets import load_sample_images
 
     return [as_luminance(image) / 255 for image in load_sample_images().images]
@@ -54,6 +60,13 @@ def folded_panorama(image: Any, *, corner: tuple[int, int] = (0, 0)) -> Spherica
     -------
     SphericalScene
         Of the intensities of the photograph, at angles that lenses of 5 degrees see.
+
+    Examples
+    --------
+    >>> scene = folded_panorama(photographs()[0])
+    >>> ahead_left = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> scene.sample(ahead_left, sigma=2.4).round(1)
+    array([0.8, 1. ])
     """
     from scipy.ndimage import gaussian_filter, map_coordinates
 
@@ -71,6 +84,12 @@ def wandering(n_frames: int, n_axes: int, dt: float, speed: float, persistence: 
     """Return smooth random velocities, all directions alike, shape (n_frames, n_axes).
 
     Gaussian, of root mean square ``speed`` in all, twice low-passed at ``persistence`` [s].
+
+    Examples
+    --------
+    >>> velocities = wandering(50_000, 2, dt=0.02, speed=100.0, persistence=0.2, rng=np.random.default_rng(0))
+    >>> round(float(np.sqrt(np.square(velocities).sum(axis=1).mean())), -1)  # deg/s
+    100.0
     """
     a = math.exp(-dt / persistence)
     lead = math.ceil(10 * persistence / dt)
@@ -81,7 +100,15 @@ def wandering(n_frames: int, n_axes: int, dt: float, speed: float, persistence: 
 
 
 def attitudes(velocities: np.ndarray, dt: float, rng: Any) -> np.ndarray:
-    """Return how an eye is turned that turns with velocities [deg/s], shape (n_frames, 3, 3); at first, anyhow."""
+    """Return how an eye is turned that turns with velocities [deg/s], shape (n_frames, 3, 3); at first, anyhow.
+
+    Examples
+    --------
+    >>> yaw = np.array([[0.0, 0.0, 90.0]] * 2)  # deg/s to the left
+    >>> first, second = attitudes(yaw, 1.0, np.random.default_rng(0))
+    >>> (first.T @ second).round(6) @ [1.0, 0.0, 0.0] + 0.0  # what was on the left is ahead a second later
+    array([0., 1., 0.])
+    """
     from scipy.spatial.transform import Rotation
 
     steps = Rotation.from_rotvec(np.radians(velocities) * dt).as_matrix()
@@ -133,6 +160,14 @@ def schooling(
     ------
     ValueError
         Numbers out of range.
+
+    Examples
+    --------
+    >>> from flymotion.world import Hexagon
+    >>> from flymotion.world.scenes import SmoothNoise
+    >>> scenes = [SmoothNoise(2.0, ndim=2, period=50.0, random_state=0)]
+    >>> [clip.shape for clip in schooling(Hexagon(1), n_clips=2, duration=1.0, scenes=scenes, random_state=0)]
+    [(50, 7), (50, 7)]
     """
     positive(duration=duration, dt=dt, persistence=persistence)
     not_below_0(speed=speed)
@@ -152,7 +187,13 @@ def schooling(
 
 
 def panoramas(rng: np.random.Generator) -> list[Scene]:
-    """Return eight panoramas, four of each photograph, folded about corners anywhere."""
+    """Return eight panoramas, four of each photograph, folded about corners anywhere.
+
+    Examples
+    --------
+    >>> len(panoramas(np.random.default_rng(0)))
+    8
+    """
     found: list[Scene] = []
     for image in photographs():
         for _ in range(4):

@@ -215,7 +215,19 @@ class T4T5Circuit(LearnedColumns, TransformerMixin, BaseEstimator):
         return np.concatenate(found) if found else np.zeros((*movie.shape, 8))
 
     def stream(self, *, dt: float | None = None) -> CircuitStream:
-        """Return an object that answers frame by frame: ``push(frame)`` returns shape (n_columns, 8)."""
+        """Return an object that answers frame by frame: ``push(frame)`` returns shape (n_columns, 8).
+
+        Examples
+        --------
+        >>> from flymotion.circuits.schooling import schooling
+        >>> from flymotion.world import Hexagon
+        >>> from flymotion.world.scenes import SmoothNoise
+        >>> eye, noise = Hexagon(1), SmoothNoise(2.0, ndim=2, period=50.0, random_state=0)
+        >>> circuit = T4T5Circuit(eye, contrasts=True, random_state=0)
+        >>> stream = circuit.fit(schooling(eye, n_clips=2, duration=2.0, scenes=[noise], random_state=0)).stream()
+        >>> [stream.push(frame).shape for frame in np.zeros((2, 7))]  # T4a-d and T5a-d of seven columns
+        [(7, 8), (7, 8)]
+        """
         self._check_learned()
         dt = self.dt if dt is None else dt
         positive(dt=dt)

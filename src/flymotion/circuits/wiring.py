@@ -21,7 +21,14 @@ __all__ = ["Flanks", "flanks", "likeness", "profile", "shuffled", "weight_at"]
 
 
 class Flanks(NamedTuple):
-    """What lies on both sides of a cell's column, along the direction that it prefers; each of shape (...)."""
+    """What lies on both sides of a cell's column, along the direction that it prefers; each of shape (...).
+
+    Examples
+    --------
+    >>> found = flanks([2.0, 0.0, -1.0], [[-1, 0], [0, 0], [1, 0]], "T4b")
+    >>> float(found.ratio), round(float(found.same), 2), round(float(found.other), 2)  # columns before, and behind
+    (0.5, -0.87, 0.87)
+    """
 
     signs: np.ndarray
     """Whether the mean weight is of the centre's sign in columns of such synapses, and of the other in the others'."""
@@ -153,7 +160,14 @@ def likeness(weights: Any, offsets: Any, cell: str, *, across: bool = True) -> n
 
 
 def shuffled(weights: Any, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows with the weights in other columns, at random, shape (n, ..., n_offsets): the null of no places."""
+    """Return rows with the weights in other columns, at random, shape (n, ..., n_offsets): the null of no places.
+
+    Examples
+    --------
+    >>> shuffled([1.0, 2.0, 3.0], 2, np.random.default_rng(0))
+    array([[3., 1., 2.],
+           [3., 2., 1.]])
+    """
     w = unmasked(weights, "weights", float)
     order = rng.permuted(np.tile(np.arange(w.shape[-1]), (n, 1)), axis=1)
     return np.stack([w[..., each] for each in order]) if n else np.empty((0, *w.shape))

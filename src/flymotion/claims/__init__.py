@@ -14,9 +14,10 @@ has what the paper says and the rows that decide it, ``judging`` the verdict and
 """
 
 from flymotion.claims.judging import differences, recorded
+from flymotion.claims.paper_figures import FIGURES
 from flymotion.claims.reproducing import Interrupted, groups, known_claims, reproduce
 from flymotion.claims.rows import Claim, Verdict, verdicts
-from flymotion.claims.sentences import FIGURES, SENTENCES
+from flymotion.claims.sentences import SENTENCES
 
 __all__ = [
     "FIGURES",

@@ -102,7 +102,13 @@ def stands(spec: str, known: Mapping[str, Known]) -> bool:
 
 
 def recorded(*, full: bool) -> dict[str, Known]:
-    """Return what is on record of each row, at the quick size or the full one."""
+    """Return what is on record of each row, at the quick size or the full one.
+
+    Examples
+    --------
+    >>> recorded(full=True)["C2.seeds"]  # of 200
+    Known(value=200.0, holds=True)
+    """
     text = files(__package__).joinpath("recorded.json").read_text(encoding="utf-8")
     rows = json.loads(text)[SIZES[full]]
     return {id: Known(*row) for id, row in rows.items()}
@@ -125,6 +131,13 @@ def differences(rows: Sequence[Claim], sentences: Iterable[Sentence], before: Ma
     list of str
         A line a row that holds or fails as it did not, is new or is gone; and a line a sentence of which another
         thing is to be said.
+
+    Examples
+    --------
+    >>> from flymotion.claims.rows import below
+    >>> row = below("C2.cos", "cosine", [-0.8], -0.9)
+    >>> differences([row], [], {"C2.cos": Known(-0.97, True)})
+    ['C2.cos holds, and now fails']
     """
     now = as_known(rows)
     claims = {_claim(id) for id in now}

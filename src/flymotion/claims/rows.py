@@ -53,6 +53,12 @@ class Claim:
         Whether it stands so; None where the row only reports.
     note : str
         World, numbers and settings.
+
+    Examples
+    --------
+    >>> row = below("C2.cos", "cosine of the two filters", [-0.97, -0.95, -0.98], -0.9)
+    >>> row.value, row.relation, row.least, row.holds, round(row.margin, 2)
+    (-0.95, '<', -0.9, True, 0.06)
     """
 
     id: str
@@ -162,6 +168,13 @@ class Verdict:
         The measure that is least far inside its bound, or most outside; where all only report, the first.
     holds : bool or None
         Whether all measures hold; None where all only report.
+
+    Examples
+    --------
+    >>> rows = [below("C2.cos", "cosine", [-0.97], -0.9), above("C2.accuracy", "accuracy", [0.85], 0.9)]
+    >>> verdict, = verdicts(rows, {"C2": "two units are opposite"})
+    >>> verdict.holds, verdict.row.id
+    (False, 'C2.accuracy')
     """
 
     id: str
@@ -171,7 +184,14 @@ class Verdict:
 
 
 def verdicts(rows: Sequence[Claim], claims: Mapping[str, str]) -> list[Verdict]:
-    """Sum the rows of each claim up, in the order of the rows; ``claims`` says each in a few words."""
+    """Sum the rows of each claim up, in the order of the rows; ``claims`` says each in a few words.
+
+    Examples
+    --------
+    >>> rows = [below("C2.cos", "cosine", [-0.97], -0.9), below("C3.error", "error", [0.2], 0.1)]
+    >>> [(verdict.id, verdict.holds) for verdict in verdicts(rows, {"C2": "opposite", "C3": "the same everywhere"})]
+    [('C2', True), ('C3', False)]
+    """
     by: dict[str, list[Claim]] = {}
     for row in rows:
         by.setdefault(row.id.partition(".")[0], []).append(row)

@@ -18,7 +18,7 @@ import numpy as np
 
 from flymotion.writing import undisturbed
 
-__all__ = ["Found", "Work", "each_seed", "finished", "in_turn", "names", "on_cores", "run", "stack"]
+__all__ = ["Found", "Work", "each_seed", "finished", "in_turn", "names", "on_cores", "paths", "run", "stack"]
 
 Work = Mapping[str, Any]
 """Names, and what there is to do: pieces, lists of pieces, or more such mappings."""
@@ -54,15 +54,29 @@ def finished(work: Work, each: Each | None = None) -> Iterator[tuple[str, Any]]:
 
 def names(work: Work) -> list[str]:
     """Return the name at the root of the tree of each piece, in the order in which pieces are done."""
-    return [name for name, _ in _leaves(work)]
+    return [path[0] for path in paths(work)]
 
 
-def _leaves(work: Work) -> Iterator[tuple[str, Callable[[], Any]]]:
+def paths(work: Work) -> list[tuple[str, ...]]:
+    """Return the names that lead to each piece from the root of the tree, seeds by their numbers.
+
+    Examples
+    --------
+    >>> paths({"squares": each_seed(pow, 2, 2), "one": {"answer": lambda: 42}})
+    [('squares', '0'), ('squares', '1'), ('one', 'answer')]
+    """
+    return [path for path, _ in _leaves(work)]
+
+
+def _leaves(work: Work, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
     for name, part in work.items():
+        path = (*above, str(name))
         if isinstance(part, Mapping):
-            yield from ((name, piece) for _, piece in _leaves(part))
+            yield from _leaves(part, path)
+        elif isinstance(part, Sequence):
+            yield from (((*path, str(seed)), piece) for seed, piece in enumerate(part))
         else:
-            yield from ((name, piece) for piece in (part if isinstance(part, Sequence) else [part]))
+            yield path, part
 
 
 def _filled(part: Any, results: Iterator[Any]) -> Any:
@@ -117,7 +131,7 @@ def on_cores(n_jobs: int, done: Callable[[], None] = lambda: None) -> Each:
             complete = True
         finally:
             if results is not None and n_processes > 1 and not complete:
-                with _quiet():
+                with undisturbed(), _quiet():  # a second Ctrl-C would leave processes that are waited for at the end
                     results.close()  # hands out no more, so that none is waited for
                     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 

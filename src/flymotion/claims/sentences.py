@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from flymotion.claims.judging import Sentence
 
-__all__ = ["FIGURES", "SENTENCES"]
+__all__ = ["SENTENCES"]
 
 SENTENCES = (
     # -- Abstract and introduction
@@ -600,17 +600,3 @@ SENTENCES = (
     ),
     Sentence("for large fields the boundary contribution vanishes", "E", ("C16.slope",)),
 )
-
-FIGURES = {
-    "1, networks": "`figure1.png` (C26)",
-    "2a, c-f, learned filters": "`figure2_L1.png`, `figure2_L2.png` (C1, C2)",
-    "2b, cartoon": "`figure2_L1.png`, `three_pixels.png` (C4)",
-    "3, multi-compartment neuron": "`compartments.png`, `compartments_map.png` (C21)",
-    "4a-b, T4's circuit": "`dendrites.png`, `along_preferred.png` (C22)",
-    "4c, impulse responses": "`input_parts.png` (C22)",
-    "5a-b, rotation filters": "`filters_rotation_exponential_wide.png` (C10, C12)",
-    "5c, a bar turned again and again": "`turned_bars.png` (C11)",
-    "6, translation filters": "`filters_translation_exponential_wide.png`, and of a fly's optics (C13)",
-    "7, equivalence with the HRD": "`equivalence.png` (C16)",
-}
-"""Each figure of the paper, and what remakes it."""

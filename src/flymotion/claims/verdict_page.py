@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from flymotion.claims.judging import Judgement, Known, Sentence, as_known, judge, stands
+from flymotion.claims.paper_figures import PaperFigure
 from flymotion.claims.rows import Claim
 
 __all__ = ["bound", "verdict_page"]
@@ -22,7 +23,7 @@ OWN = "A bound with an asterisk is this page's: claims give none there."
 def verdict_page(
     rows: Sequence[Claim],
     sentences: Iterable[Sentence],
-    figures: Mapping[str, str],
+    figures: Iterable[PaperFigure],
     how: str,
     *,
     all_claims: bool = True,
@@ -35,7 +36,7 @@ def verdict_page(
         What was measured.
     sentences : iterable of Sentence
         In the order of the paper.
-    figures : mapping of str to str
+    figures : iterable of PaperFigure
         Each figure of the paper, and what remakes it.
     how : str
         How the rows were measured, in a sentence.
@@ -57,7 +58,10 @@ def verdict_page(
     if missed := [row for row in rows if row.holds is False]:
         parts += ["## Measures that miss their bound", _misses(missed)]
     if all_claims:
-        parts += ["## The paper's figures", _lines(["figure", "what remakes it"], figures.items())]
+        parts += [
+            "## The paper's figures",
+            _lines(["figure", "what remakes it"], [(each.name, str(each)) for each in figures]),
+        ]
     return "\n\n".join(parts) + "\n"
 
 

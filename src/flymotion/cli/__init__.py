@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from flymotion import __version__
+from flymotion.cli.browsing import live
 from flymotion.cli.completing import completion
 from flymotion.cli.ending import Program
 from flymotion.cli.exporting import export
@@ -20,7 +21,7 @@ __all__ = ["main"]
 
 SECTIONS = {
     "Learn and detect": (learn, detect, inspect),
-    "Look": (watch, fly),
+    "Look": (watch, live, fly),
     "The motion lab": (tune, compare, detectors, stimuli),
     "The paper": (reproduce, rivals),
     "For other programs": (export, completion),

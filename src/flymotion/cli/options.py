@@ -162,6 +162,14 @@ def speed_options(command: Callable) -> Callable:
             help="How much work the velocity is worth.",
         ),
         click.option(
+            "--radius",
+            metavar="N",
+            type=click.IntRange(1, 32),
+            default=2,
+            show_default=True,
+            help="Of the velocity's windows; 1 for small things in clean video.",
+        ),
+        click.option(
             "--gaps",
             type=click.Choice(["split", "bridge"]),
             default="split",

@@ -47,10 +47,11 @@ def reproduce(
 ) -> None:
     """Re-measure the paper's claims (all, or IDs such as C1 C28) and draw its figures.
 
-    Writes claims.json, every measure, verdict.md, what they say of the paper's sentences, and figures as PNG into the
-    folder OUT; figures of an earlier run there go. What fails is printed first. Exit status 0 whatever holds, and 1
-    where it is not as recorded for this size (docs/verdict.md): a known failure is no error, a change is. Ctrl-C ends
-    it; the claims that were finished are put into OUT/unfinished.
+    Writes index.html, the report, a page that needs nothing beside it, claims.json, every measure, verdict.md, what
+    they say of the paper's sentences, and figures as PNG with their data as netCDF into the folder OUT; figures of an
+    earlier run there go. What fails is printed first. Exit status 0 whatever holds, and 1 where it is not as recorded
+    for this size (docs/verdict.md): a known failure is no error, a change is. Ctrl-C ends it; the claims that were
+    finished are put into OUT/unfinished, and the same command goes on where it stopped.
     """
     from flymotion import claims
 
@@ -63,12 +64,12 @@ def reproduce(
     show = _print_json if json else _print_rows if verbose else _print_verdicts
     try:
         with one_line_errors(), progress_bar("reproducing") as progress:
-            rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, **settings)
+            rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, tell=complain, **settings)
     except claims.Interrupted as error:
         show(error.rows)
         raise
     show(rows)
-    note(f"{out / 'claims.json'}, {out / 'verdict.md'} and figures in {out}")
+    note(f"{out / 'index.html'}, the report; {out / 'claims.json'}, {out / 'verdict.md'} and figures with their data")
     if settings:  # of other seeds and videos nothing is on record
         return
     if changed := claims.differences(rows, claims.SENTENCES, claims.recorded(full=full)):

@@ -25,7 +25,7 @@ from flymotion.writing import UNFINISHED
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
 
-__all__ = ["Detecting", "Detection", "detect"]
+__all__ = ["Detecting", "Detection", "answering", "detect", "learner_of_directions"]
 
 OUTPUTS = ("directions", "velocity", "confidence", "error")
 """What is computed at every pixel; the first only if dense."""
@@ -75,6 +75,14 @@ class Detection(NamedTuple):
     steps : float
         How far from the frame before, in steps from a frame taken to the next: more than 1 where a gap is bridged.
         Velocity and motion are those of one step.
+
+    Examples
+    --------
+    >>> from flymotion import detect
+    >>> frame = np.add.outer(np.sin(np.arange(60) / 3), np.cos(np.arange(80) / 3)) * 50 + 128
+    >>> first, second = detect(np.stack([frame[1:], frame[:-1]]), rate=25)  # content goes down by a pixel
+    >>> first.cut, second.number, second.time, round(second.motion.y, 1)
+    (True, 1, 0.04, 1.0)
     """
 
     number: int
@@ -109,6 +117,13 @@ class Detecting:
         Row and column of the source where the field begins, other than (0, 0) of a part of the frame.
     learner : MotionLearner or None
         Whose detectors they are.
+
+    Examples
+    --------
+    >>> from flymotion import detect
+    >>> detecting = detect(np.zeros((4, 60, 80)), scale=2, rate=25)
+    >>> detecting.shape, detecting.scale, detecting.angles  # fields of half the size; right, up, left and down
+    ((30, 40), 2, array([  0.,  90., 180., 270.]))
     """
 
     movie: Movie
@@ -129,7 +144,7 @@ class Detecting:
         """Preferred directions of the detectors [deg]: 0 = right, 90 = up; of a model as its ``directions_`` say."""
         if self.learner is None:
             return self.field.angles
-        told = self.learner.directions_[_answering(self.learner)]
+        told = self.learner.directions_[answering(self.learner)]
         return np.where(np.isfinite(told), told, self.field.angles)
 
     @property
@@ -206,6 +221,7 @@ def detect(
     model: str | os.PathLike[str] | MotionLearner | None = None,
     dense: bool = True,
     speed: str = "fast",
+    radius: int = 2,
     **reading: Any,
 ) -> Detecting:
     """Detect motion at every pixel of every frame.
@@ -224,6 +240,8 @@ def detect(
         the same but for what is interpolated, at a fraction of the time.
     speed : {"fastest", "fast", "accurate"}
         How much work the velocity is worth, :class:`flymotion.field.MotionField`.
+    radius : int
+        Of the velocity's windows, of the same class: with 1 things half as large are seen, and noise twice as much.
     **reading : Any
         Options of :func:`flymotion.video.open_movie`: ``start``, ``stop``, ``stride``, ``crop``, ``scale`` and
         others. No pair bridges an edit unless ``edits`` is ``"keep"``.
@@ -254,13 +272,13 @@ def detect(
     >>> [(step.number, step.time, step.cut) for step in steps[:2]], round(steps[1].motion.x, 1)
     ([(0, 0.0, True), (1, 0.04, False)], 1.0)
     """
-    learner = None if model is None else _learned(model)
-    detectors = None if learner is None else learner.generators_[_answering(learner)]
+    learner = None if model is None else learner_of_directions(model)
+    detectors = None if learner is None else learner.generators_[answering(learner)]
     view_scale = None if learner is None else learner.scale_
     movie = open_movie(source, **{"edits": "split"} | reading)
     scale = (view_scale or 1) * reading.get("scale", 1)
     noise = max(ROUNDING * movie.step / scale, CODING * movie.coded)  # blocks are averaged with their like
-    field = MotionField(detectors, speed, noise=noise, outputs=OUTPUTS)
+    field = MotionField(detectors, speed, radius, noise=noise, outputs=OUTPUTS)
     height, width = _reduced(movie.shape, view_scale)
     if min(height, width) < (least := max(LEAST, reach(field))):
         reduced, smaller = (f"reduced by {scale}, ", "a smaller scale, or ") if scale > 1 else ("", "")
@@ -280,7 +298,7 @@ def _reduced(shape: tuple[int, ...], by: int | None) -> tuple[int, int]:
     return height // (by or 1), width // (by or 1)
 
 
-def _learned(model: str | os.PathLike[str] | MotionLearner) -> MotionLearner:
+def learner_of_directions(model: str | os.PathLike[str] | MotionLearner) -> MotionLearner:
     """Return a model whose detectors are of directions in the plane."""
     from flymotion.keeping import ModelError, load
     from flymotion.learner import TRANSLATIONS, MotionLearner
@@ -289,7 +307,7 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> MotionLearner:
     name = "the model" if learner is model else str(model)
     if not learner.__sklearn_is_fitted__():
         raise ModelError(f"{name}: has not seen enough to have detectors")
-    detectors, shape = learner.generators_[_answering(learner)], learner.generators_.shape
+    detectors, shape = learner.generators_[answering(learner)], learner.generators_.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         what = f"{shape} pixels" if learner.eye_ is None else detectors.eye
         raise ModelError(f"{name}: has detectors of {what}; expected square patches of frames")
@@ -300,6 +318,6 @@ def _learned(model: str | os.PathLike[str] | MotionLearner) -> MotionLearner:
     return learner
 
 
-def _answering(learner: MotionLearner) -> np.ndarray:
+def answering(learner: MotionLearner) -> np.ndarray:
     """Return which detectors have ever answered."""
     return np.flatnonzero(learner.generators_.operators.any(axis=(1, 2)))

@@ -44,6 +44,19 @@ class ZarrFields:
     ------
     ValueError
         zarr is not installed, or the detection is not dense.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import zarr
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "fields.zarr"
+    >>> detecting = detect(np.zeros((3, 60, 80)), rate=25, dense=True)
+    >>> with ZarrFields(path, detecting) as fields:
+    ...     for detection in detecting:
+    ...         fields.write(detection)
+    >>> zarr.open(str(path), mode="r")["velocity"].shape  # pairs, (x right, y down), rows, columns
+    (2, 2, 60, 80)
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
@@ -126,6 +139,18 @@ class NpzFields:
     ------
     ValueError
         More than ``MOST_BYTES`` of fields, as soon as that is known, or a detection that is not dense.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "fields.npz"
+    >>> detecting = detect(np.zeros((3, 60, 80)), rate=25, dense=True)
+    >>> with NpzFields(path, detecting) as fields:
+    ...     for detection in detecting:
+    ...         fields.write(detection)
+    >>> sorted(np.load(path)), np.load(path)["velocity"].shape  # pairs, (x right, y down), rows, columns
+    (['angles', 'confidence', 'directions', 'error', 'frame', 'scale', 'time_s', 'velocity'], (2, 2, 60, 80))
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:

@@ -64,6 +64,19 @@ class MotionTable:
         Where to.
     detecting : Detecting
         What is written, for the names of its detectors.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "global-motion.csv"
+    >>> frame = np.add.outer(np.sin(np.arange(60) / 3), np.cos(np.arange(80) / 3)) * 50 + 128
+    >>> detecting = detect(np.stack([frame[:, 2 - t : 78 - t] for t in range(3)]), rate=25)  # a pixel to the right
+    >>> with MotionTable(path, detecting) as table:
+    ...     for detection in detecting:
+    ...         table.write(detection)
+    >>> read_trace(path).translation[1:, 0].round(1)
+    array([1., 1.])
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting) -> None:
@@ -107,7 +120,21 @@ class MotionTable:
 
 
 def write_directions(path: str | os.PathLike[str], detecting: Detecting) -> None:
-    """Write the direction that each detector prefers as a CSV file: ``response``, its column, and ``direction_deg``."""
+    """Write the direction that each detector prefers as a CSV file: ``response``, its column, and ``direction_deg``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "directions.csv"
+    >>> write_directions(path, detect(np.zeros((3, 60, 80)), rate=25))
+    >>> print(path.read_text())
+    response,direction_deg
+    response1,0.0
+    response2,90.0
+    response3,180.0
+    response4,270.0
+    """
     with whole(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["response", "direction_deg"])
@@ -151,6 +178,19 @@ class Trace(NamedTuple):
         Of a pixel's velocity: median over those where it is known [pixels per frame]; NaN in tables of 0.1.
     steps : ndarray, shape (n_frames,)
         From the frame before; more than 1 where a gap is bridged. 1 in tables of 0.1, which have none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "global-motion.csv"
+    >>> detecting = detect(np.zeros((3, 60, 80)), rate=25)
+    >>> with MotionTable(path, detecting) as table:
+    ...     for detection in detecting:
+    ...         table.write(detection)
+    >>> trace = read_trace(path)
+    >>> trace.time, trace.cut, trace.translation.shape, trace.responses.shape
+    (array([0.  , 0.04, 0.08]), array([ True, False, False]), (3, 2), (3, 4))
     """
 
     time: np.ndarray
@@ -175,6 +215,18 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     ------
     ValueError
         Another table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect
+    >>> path = Path(tempfile.mkdtemp()) / "global-motion.csv"
+    >>> detecting = detect(np.zeros((3, 60, 80)), rate=25)
+    >>> with MotionTable(path, detecting) as table:
+    ...     for detection in detecting:
+    ...         table.write(detection)
+    >>> read_trace(path).support  # unknown of the first frame, and black frames have nothing that moves
+    array([nan,  0.,  0.])
     """
     with open(path, newline="", encoding="utf-8") as file:
         rows = csv.reader(file)

@@ -59,6 +59,14 @@ def conductance(
     ------
     ValueError
         Unknown pathway.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge().movie(Line(9), dt=0.01, spacing=5.0)
+    >>> conductance()(movie, dt=0.01, direction=[0, 180]).max(axis=(0, 1)).round(1)  # squared mV: null motion shunts
+    array([215.,   0.])
     """
     if pathway not in PATHWAYS:
         raise ValueError(f"pathway is {pathway!r}; expected 'T4' or 'T5'")
@@ -127,6 +135,14 @@ def gruntman(
     ------
     ValueError
         A width that is not positive, or a displacement or radius below 0.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge().movie(Line(15), dt=0.01, spacing=5.0)
+    >>> gruntman()(movie, dt=0.01, direction=[0, 180]).max(axis=(0, 1)).round(1)  # peaks [mV], preferred and null
+    array([10.9,  3.6])
     """
     if not (width > 0 and displacement >= 0 and radius >= 0):
         raise ValueError(

@@ -40,6 +40,14 @@ def three_pixel(delayed: Step = LowPass(0.15), *, spacing: float = 5.0, acceptan
         names no time; here by default the low-pass of :func:`hassenstein_reichardt`, which suits every frame rate.
     spacing, acceptance : float
         Of the eye that experiments give it [deg].
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge(contrast=-1.0).movie(Line(9), dt=0.01, spacing=5.0)  # an OFF edge to the right
+    >>> three_pixel()(movie, dt=0.01, direction=[0, 180]).sum(axis=(0, 1)).round(1)  # of detectors for right and left
+    array([ 58.8, -58.8])
     """
     return Detector(
         arms={"fast": (), "delayed": (delayed,)},
@@ -89,6 +97,17 @@ def hassenstein_reichardt(
     ------
     ValueError
         Unknown quadrants.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import drifting_grating
+    >>> from flymotion.world.eyes import Line
+    >>> for wavelength in (30.0, 8.0):  # both to the right, but for L < 2 d that looks like motion to the left
+    ...     grating = drifting_grating(wavelength=wavelength, duration=3.0)
+    ...     movie = grating.movie(Line(12, sigma=0.0), dt=0.01, spacing=5.0)
+    ...     print(round(float(hassenstein_reichardt()(movie, dt=0.01)[100:].mean()), 2))
+    0.1
+    -0.09
     """
     if quadrants not in (None, "same", "on", "off"):
         raise ValueError(f"quadrants is {quadrants!r}; expected 'same', 'on', 'off' or None")
@@ -133,6 +152,14 @@ def shared_non_delay(
         Make f and g: :math:`t e^{-t / 20 ms}` and its derivative in the paper.
     spacing, acceptance : float
         Of the eye that experiments give it [deg].
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge(direction=180.0).movie(Line(9), dt=0.01, spacing=5.0)
+    >>> shared_non_delay()(movie, dt=0.01, direction=[0, 180]).sum(axis=(0, 1)).round(1)  # an edge to the left
+    array([-53.,  53.])
     """
     return Detector(
         arms={"delayed": delayed, "fast": fast},
@@ -172,6 +199,14 @@ def shared_non_delay_t4(
         Make f and g, as of :func:`shared_non_delay`.
     spacing, acceptance : float
         Of the eye that experiments give it [deg].
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> on, off = (moving_edge(contrast=c).movie(Line(9), dt=0.01, spacing=5.0) for c in (1.0, -1.0))
+    >>> [round(float(shared_non_delay_t4()(edge, dt=0.01).max()), 2) for edge in (on, off)]  # T4 sees ON
+    [0.33, 0.0]
     """
     return _half_shared_non_delay(1, delayed, fast, spacing, acceptance)
 
@@ -196,6 +231,14 @@ def shared_non_delay_t5(
         Make f and g, as of :func:`shared_non_delay`.
     spacing, acceptance : float
         Of the eye that experiments give it [deg].
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> on, off = (moving_edge(contrast=c).movie(Line(9), dt=0.01, spacing=5.0) for c in (1.0, -1.0))
+    >>> [round(float(shared_non_delay_t5()(edge, dt=0.01).max()), 2) for edge in (on, off)]  # T5 sees OFF
+    [0.0, 0.33]
     """
     return _half_shared_non_delay(-1, delayed, fast, spacing, acceptance)
 
@@ -255,6 +298,16 @@ def ridge_velocity(
     ------
     ValueError
         A ridge or radius below 0, or another kind of step.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import drifting_grating
+    >>> from flymotion.world.eyes import Line
+    >>> for speed in (20.0, 40.0):
+    ...     wave = drifting_grating(wavelength=40.0, temporal_frequency=speed / 40.0, duration=3.0)
+    ...     print(round(float(ridge_velocity()(wave.movie(Line(9), dt=0.01, spacing=5.0), dt=0.01)[100:].mean())))
+    20
+    38
     """
     if not (0 <= ridge < math.inf and radius >= 0):
         raise ValueError(f"ridge is {ridge} and radius {radius}; expected finite numbers of 0 or more")

@@ -7,6 +7,8 @@ along both (:mod:`flymotion.detectors.between_axes`). So a detector is written o
 and works on any lattice.
 
 Start-up: before the first frame the eye saw that frame for ever, or the intensity ``before``.
+
+Longer than 350 lines because what a detector is and what it does to a stream are told, and shown, beside each other.
 """
 
 from __future__ import annotations
@@ -31,7 +33,13 @@ __all__ = ["Detector", "Stream", "along"]
 
 
 def along(low: int, high: int) -> np.ndarray:
-    """Return displacements in a row along the preferred direction, from ``low`` to ``high``, shape (n_taps, 2)."""
+    """Return displacements in a row along the preferred direction, from ``low`` to ``high``, shape (n_taps, 2).
+
+    Examples
+    --------
+    >>> along(-1, 1).tolist()
+    [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
+    """
     offsets = np.arange(low, high + 1)
     return np.stack([offsets, np.zeros(len(offsets))], axis=1)
 
@@ -78,14 +86,16 @@ class Detector:
 
     Examples
     --------
-    >>> from flymotion.detectors import hassenstein_reichardt
+    Hassenstein's and Reichardt's, written out, and a grating that drifts to the right:
+
+    >>> from flymotion.detectors.temporal import LowPass
     >>> from flymotion.stimuli import drifting_grating
-    >>> from flymotion.world.eyes import Line
-    >>> grating = drifting_grating(wavelength=40.0, temporal_frequency=1.0, duration=4.0)
-    >>> movie = grating.movie(Line(5), dt=0.01, spacing=5.0)
-    >>> responses = hassenstein_reichardt()(movie, dt=0.01)
-    >>> responses.shape, bool(responses[100:].mean() > 0)
-    ((400, 4), True)
+    >>> def opposed_products(at):
+    ...     return at("slow", 0) * at("fast", 1) - at("fast", 0) * at("slow", 1)
+    >>> hrd = Detector({"slow": (LowPass(0.15),), "fast": ()}, along(0, 1), opposed_products, opponent=True)
+    >>> movie = drifting_grating(duration=4.0).movie((5,), dt=0.01, spacing=5.0)
+    >>> hrd(movie, dt=0.01, direction=[0, 180])[100:].mean(axis=(0, 1)).round(2)
+    array([ 0.08, -0.08])
     """
 
     arms: Mapping[str, Chain]
@@ -207,6 +217,14 @@ class Stream:
     """A detector that watches: what its filters remember of the frames so far.
 
     Made by :meth:`Detector.stream`. Any split of a movie over calls of :meth:`push` gives the same responses.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> movie = np.random.default_rng(0).normal(size=(50, 5))
+    >>> stream = hassenstein_reichardt().stream(0.01, eye=(5,))
+    >>> [stream.push(frames).shape for frames in (movie[:20], movie[20:])]
+    [(20, 4), (30, 4)]
     """
 
     detector: Detector

@@ -65,6 +65,15 @@ def learned(
     ------
     ValueError
         Generators of a spherical eye or of ON and OFF parts, an operator that is 0, or an unknown feature.
+
+    Examples
+    --------
+    >>> from flymotion.generators import Generators, derivative_operator
+    >>> from flymotion.stimuli import moving_edge
+    >>> operators = [derivative_operator((3,), angle) for angle in (0, 180)]  # as if learned from three pixels
+    >>> detector = learned(Generators(operators, (3,)), rectify=True)
+    >>> detector(moving_edge().movie((9,), dt=0.01, spacing=5.0), dt=0.01).sum(axis=(0, 1)).round(1)  # right, left
+    array([57.6,  0. ])
     """
     check_feature(feature)
     places = generators.eye.positions
@@ -111,6 +120,15 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     ------
     ValueError
         As of :func:`learned`; a learner of which no unit has ever answered.
+
+    Examples
+    --------
+    >>> from flymotion import ExponentialNoise, Line, MotionLearner, Translation, sample_pairs
+    >>> scene = ExponentialNoise(period=4096.0, random_state=0)
+    >>> learner = MotionLearner(2).fit(sample_pairs(scene, Line(5), Translation(0.5, ndim=1), 2000, random_state=0))
+    >>> detector = of_learner(learner)
+    >>> sorted(detector.directions), detector.spacing
+    ([0.0, 180.0], 5.1)
     """
     generators = learner.generators_
     lit = np.flatnonzero(generators.operators.any(axis=(1, 2)))

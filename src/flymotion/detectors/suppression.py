@@ -52,6 +52,14 @@ def barlow_levick(
     ------
     ValueError
         Unknown form.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge().movie(Line(9), dt=0.01, spacing=5.0)
+    >>> barlow_levick()(movie, dt=0.01, direction=[0, 180]).max(axis=(0, 1)).round(2)  # null motion is vetoed
+    array([0.76, 0.  ])
     """
     if form not in ("subtractive", "divisive"):
         raise ValueError(f"form is {form!r}; expected 'subtractive' or 'divisive'")
@@ -109,6 +117,15 @@ def hr_bl_hybrid(
     ------
     ValueError
         An offset that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge().movie(Line(9), dt=0.01, spacing=5.0)
+    >>> hybrid, half = hr_bl_hybrid(), hr_bl_hybrid(mirror=0.0)
+    >>> [each(movie, dt=0.01, direction=[0, 180]).mean(axis=(0, 1)).round(2).tolist() for each in (hybrid, half)]
+    [[0.11, -0.11], [0.2, 0.1]]
     """
     if not offset > 0:
         raise ValueError(f"offset is {offset}; expected more than 0, which keeps the division finite")
@@ -163,6 +180,14 @@ def haag(
         Suppression then shows as a negative response. None subtracts nothing.
     spacing, acceptance : float
         Of the eye that experiments give it [deg]; the paper's has 40 columns over 200 degrees.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import moving_edge
+    >>> from flymotion.world.eyes import Line
+    >>> movie = moving_edge().movie(Line(9), dt=0.01, spacing=5.0)
+    >>> haag()(movie, dt=0.01, direction=[0, 180]).max(axis=(0, 1)).round(1)  # preferred and null direction
+    array([9.9, 0.8])
     """
     return Detector(
         arms={"direct": early, "delayed": (*early, delayed)},

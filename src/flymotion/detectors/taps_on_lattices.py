@@ -34,6 +34,14 @@ class Taps:
         Time between frames [s].
     scale : float
         How many times as far apart they are as that.
+
+    Examples
+    --------
+    >>> signal = np.arange(5.0)[None]  # one frame of five pixels, seen by detectors at pixels 1 to 3
+    >>> pixels, displacements = np.array([[0, 2], [1, 3], [2, 4]]), np.array([[-1.0, 0.0], [1.0, 0.0]])
+    >>> at = Taps({"slow": signal}, pixels, displacements, dt=0.01)
+    >>> at("slow", -1), at("slow", 1)  # what is left of each, and what is right of it
+    (array([[0., 1., 2.]]), array([[2., 3., 4.]]))
     """
 
     def __init__(

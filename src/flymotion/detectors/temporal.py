@@ -48,6 +48,11 @@ class LowPass:
     ----------
     tau : float
         Time constant [s].
+
+    Examples
+    --------
+    >>> round(float(abs(transfer((LowPass(0.1),), 1 / (2 * np.pi * 0.1), dt=1e-4))), 2)  # at its corner
+    0.71
     """
 
     tau: float
@@ -71,6 +76,11 @@ class HighPass:
         Time constant [s].
     dc : float
         Share of the signal that passes whatever its frequency.
+
+    Examples
+    --------
+    >>> [round(float(abs(transfer((HighPass(0.1, dc=0.1),), f, dt=1e-4))), 2) for f in (0.0, 100.0)]
+    [0.1, 1.1]
     """
 
     tau: float
@@ -95,6 +105,11 @@ class Gamma:
         Time constant, and time of the peak [s].
     unit_energy : float, optional
         Scale instead to :math:`\sum_k h_k^2 = 1` when sampled at this interval [s]; at others for the same response.
+
+    Examples
+    --------
+    >>> [round(float(abs(transfer((Gamma(0.1),), f, dt=1e-4))), 2) for f in (0.0, 1 / (2 * np.pi * 0.1))]
+    [1.0, 0.5]
     """
 
     tau: float
@@ -125,6 +140,11 @@ class GammaSlope:
     ----------
     tau, unit_energy
         As of :class:`Gamma`.
+
+    Examples
+    --------
+    >>> [round(float(abs(transfer((GammaSlope(0.1),), f, dt=1e-4))), 2) for f in (0.0, 1 / (2 * np.pi * 0.1), 100.0)]
+    [0.0, 0.5, 0.02]
     """
 
     tau: float
@@ -155,6 +175,12 @@ class Delay:
     ----------
     tau : float
         Delay [s].
+
+    Examples
+    --------
+    >>> state, _ = start(Delay(0.02), np.zeros(1), dt=0.01)
+    >>> filtered(Delay(0.02), np.array([[1.0], [2.0], [3.0]]), state, dt=0.01)[0].ravel()
+    array([0., 0., 1.])
     """
 
     tau: float
@@ -188,6 +214,11 @@ class Rectify:
     ----------
     sign : float
         1 or -1.
+
+    Examples
+    --------
+    >>> filtered(Rectify(-1.0), np.array([[0.5], [-0.5]]), None, dt=0.01)[0].ravel()
+    array([0. , 0.5])
     """
 
     sign: float = 1.0
@@ -204,7 +235,13 @@ Chain = tuple[Step, ...]
 
 
 def start(step: Step, level: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
-    """Return a step's state after an endless constant input, shape (..., n_pixels), and its output then."""
+    """Return a step's state after an endless constant input, shape (..., n_pixels), and its output then.
+
+    Examples
+    --------
+    >>> [start(step, np.array([2.0]), dt=0.01)[1].tolist() for step in (LowPass(0.1), HighPass(0.25))]
+    [[2.0], [0.0]]
+    """
     level = unmasked(level, "level")
     if isinstance(step, Rectify):
         return None, np.maximum(step.sign * level, 0).astype(level.dtype)
@@ -215,7 +252,16 @@ def start(step: Step, level: np.ndarray, dt: float) -> tuple[Any, np.ndarray]:
 
 
 def filtered(step: Step, signals: np.ndarray, state: Any, dt: float) -> tuple[np.ndarray, Any]:
-    """Return a step's outputs to the next frames, shape (..., n_frames, n_pixels), and its new state."""
+    """Return a step's outputs to the next frames, shape (..., n_frames, n_pixels), and its new state.
+
+    Examples
+    --------
+    >>> state, _ = start(LowPass(0.1), np.zeros(1), dt=0.01)
+    >>> first, state = filtered(LowPass(0.1), np.ones((3, 1)), state, dt=0.01)
+    >>> second, state = filtered(LowPass(0.1), np.ones((2, 1)), state, dt=0.01)  # goes on from there
+    >>> np.concatenate([first, second]).ravel().round(2)
+    array([0.1 , 0.18, 0.26, 0.33, 0.39])
+    """
     signals = unmasked(signals, "signals")
     not_masked(state, "state")
     if isinstance(step, Rectify):
@@ -271,7 +317,13 @@ def transfer(chain: Chain, frequency: Any, dt: float) -> np.ndarray:
 
 
 def latency(chain: Chain, dt: float) -> int:
-    """Return the frames that pass before a chain's pure delays let anything of a movie through."""
+    """Return the frames that pass before a chain's pure delays let anything of a movie through.
+
+    Examples
+    --------
+    >>> latency((LowPass(0.1), Delay(0.02), Delay(0.03)), dt=0.01)
+    5
+    """
     return sum(step.frames(dt) for step in chain if isinstance(step, Delay))
 
 

@@ -106,6 +106,12 @@ class GlobalMotion(NamedTuple):
     support : float
         Share of the frame's texture, wherever that is, that moves so: within half a pixel, or 5 standard deviations of
         the velocity's noise; 0 to 1. Where it is small the frame holds many motions, and this is only the commonest.
+
+    Examples
+    --------
+    >>> motion = global_motion(np.stack([np.full((9, 9), 2.0), np.zeros((9, 9))]), np.ones((9, 9)))
+    >>> round(motion.x, 3), round(motion.rotation, 3), motion.support
+    (2.0, 0.0, 1.0)
     """
 
     x: float

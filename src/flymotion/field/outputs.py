@@ -36,6 +36,14 @@ class Field(NamedTuple):
         Of the velocity, as it is estimated [pixels per frame]: 95 % of all errors are within twice of it, or less than
         that where things hide each other or a codec leaves out what changes little (``docs/accuracy.md``). NaN where it
         is not known: beyond 8 pixels of the finest scale.
+
+    Examples
+    --------
+    >>> from flymotion.field import MotionField
+    >>> frame = np.add.outer(np.sin(np.arange(40) / 5), np.cos(np.arange(60) / 5))
+    >>> field = MotionField(ridge=1e-6, scales=1).between(frame[1:], frame[:-1])  # content goes down by a pixel
+    >>> field.velocity[:, 20, 30].round(2) + 0.0, field.directions.shape, field.error.shape
+    (array([0., 1.], dtype=float32), (4, 39, 60), (39, 60))
     """
 
     directions: np.ndarray | None

@@ -110,6 +110,15 @@ def read_flo(path: str | Path) -> np.ndarray:
     ------
     ValueError
         A file that begins otherwise, or is longer or shorter than its size in pixels says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "flow.flo"
+    >>> velocity = np.array([[[1.0, 0.5], [1.0, 0.5]]], dtype="<f4")  # two pixels, u and v of each
+    >>> _ = path.write_bytes(b"PIEH" + np.array([2, 1], dtype="<i4").tobytes() + velocity.tobytes())
+    >>> read_flo(path).tolist()
+    [[[1.0, 1.0]], [[0.5, 0.5]]]
     """
     content = Path(path).read_bytes()
     if content[:4] != MAGIC:

@@ -65,6 +65,14 @@ class Film:
         What to show.
     title : str
         What it is.
+
+    Examples
+    --------
+    >>> from flymotion import Hexagon
+    >>> watched = Watched(Hexagon(1), np.array([0.0, 0.01]), np.full((2, 7), 0.5), np.zeros((2, 7, 8)))
+    >>> film = Film(watched, "a grey field")
+    >>> len(film), film.draw(0).size
+    (2, (518, 656))
     """
 
     def __init__(self, watched: Watched, title: str = "") -> None:
@@ -166,6 +174,17 @@ def write_film(film: Film, mp4: str | os.PathLike[str], gif: str | os.PathLike[s
     ------
     WriteError
         A place that cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from flymotion import Hexagon, open_movie
+    >>> watched = Watched(Hexagon(1), np.array([0.0, 0.01]), np.full((2, 7), 0.5), np.zeros((2, 7, 8)))
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_film(Film(watched), folder / "fly.mp4", folder / "fly.gif")
+    >>> sorted(path.name for path in folder.iterdir()), open_movie(folder / "fly.mp4").n_frames_estimate
+    (['fly.gif', 'fly.mp4'], 2)
     """
     import av
     from PIL.Image import Dither

@@ -48,6 +48,16 @@ def labelled(watched: Watched, *, spacing: float | None = None, attrs: Mapping[s
     ------
     ValueError
         A flat eye without a spacing.
+
+    Examples
+    --------
+    >>> from flymotion import Hexagon
+    >>> watched = Watched(Hexagon(1), np.array([0.0, 0.01]), np.full((2, 7), 0.5), np.zeros((2, 7, 8)))
+    >>> found = labelled(watched, spacing=5.0)
+    >>> found.response.dims, found.cell.values.tolist()
+    (('time', 'column', 'cell'), ['T4a', 'T4b', 'T4c', 'T4d', 'T5a', 'T5b', 'T5c', 'T5d'])
+    >>> found.elevation.values.round(1)  # degrees
+    array([ 2.5, -2.5,  5. , -0. , -5. ,  2.5, -2.5])
     """
     import xarray as xr
 
@@ -99,6 +109,18 @@ def write_labelled(found: xr.Dataset, path: str | os.PathLike[str]) -> None:
         zarr is asked for, and not installed.
     WriteError
         A place that cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import xarray as xr
+    >>> from flymotion import Hexagon
+    >>> watched = Watched(Hexagon(1), np.array([0.0, 0.01]), np.full((2, 7), 0.5), np.zeros((2, 7, 8)))
+    >>> path = Path(tempfile.mkdtemp()) / "responses.nc"
+    >>> write_labelled(labelled(watched, spacing=5.0), path)
+    >>> dict(xr.load_dataset(path).response.sizes)
+    {'time': 2, 'column': 7, 'cell': 8}
     """
     if Path(path).suffix != ".zarr":
         with whole(path) as place:

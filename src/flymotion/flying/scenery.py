@@ -52,6 +52,14 @@ def turning(name: str, *, duration: float) -> Stimulus:
     ------
     ValueError
         An unknown name.
+
+    Examples
+    --------
+    >>> from flymotion import Sphere
+    >>> left_ahead_right = Sphere([[0, 1, 0], [1, 0, 0], [0, -1, 0]], sigma=1.0)
+    >>> turning("edge", duration=1.0).movie(left_ahead_right, dt=0.5).round(2)  # a bright half turns to the right
+    array([[0.8, 0.5, 0.2],
+           [0.8, 0.8, 0.2]])
     """
     if name not in SHOWN:
         raise ValueError(f"there is no scene {name!r}; expected one of {', '.join(SHOWN)}")

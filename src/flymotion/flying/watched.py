@@ -28,6 +28,14 @@ class Watched(NamedTuple):
         Luminance, NaN where a lens sees nothing of the picture.
     responses : ndarray, shape (n_frames, n_columns, 8)
         Of :data:`flymotion.circuits.SUBTYPES`, NaN where a column has no input.
+
+    Examples
+    --------
+    >>> from flymotion import Hexagon
+    >>> t4a_alone = np.tile(np.eye(8)[0], (2, 7, 1))  # answers, in two frames of seven columns
+    >>> watched = Watched(Hexagon(1), np.array([0.0, 0.01]), np.full((2, 7), 0.5), t4a_alone)
+    >>> watched.motion("T4")[0, 0].round(6) + 0.0  # (right, up): front to back is to the left, as the left eye sees it
+    array([-1.,  0.])
     """
 
     eye: Any
@@ -78,6 +86,19 @@ def watch(
     ------
     ValueError
         No frames.
+
+    Examples
+    --------
+    >>> from flymotion import Hexagon, T4T5Circuit
+    >>> from flymotion.circuits.schooling import schooling
+    >>> from flymotion.video import Frame
+    >>> from flymotion.world.scenes import SmoothNoise
+    >>> eye, noise = Hexagon(1), SmoothNoise(2.0, ndim=2, period=50.0, random_state=0)
+    >>> circuit = T4T5Circuit(eye, contrasts=True, random_state=0)
+    >>> circuit = circuit.fit(schooling(eye, n_clips=2, duration=4.0, scenes=[noise], random_state=0))
+    >>> watched = watch(circuit, [Frame(np.zeros(7), 0.01 * k, k == 0) for k in range(3)], dt=0.01)
+    >>> watched.responses.shape
+    (3, 7, 8)
     """
     stream = circuit.stream(dt=dt)
     times: list[float] = []

@@ -13,13 +13,13 @@ from flymotion.world.eyes import Eye, as_eye
 __all__ = ["cosine", "derivative_operator", "interior"]
 
 
-def derivative_operator(eye: Eye | tuple[int, ...], velocity: Any = 0.0) -> np.ndarray:
+def derivative_operator(eye: Eye | tuple[int, ...] | int, velocity: Any = 0.0) -> np.ndarray:
     """Return the discrete derivative's generator of content that flows over an eye.
 
     Parameters
     ----------
-    eye : Eye or tuple of int
-        Viewing positions, or the pixels of a frame, (n,) or (height, width).
+    eye : Eye, tuple of int, or int
+        Viewing positions, or the pixels of a frame, n or (height, width).
     velocity : float or array-like, shape (ndim,) or (n_pixels, ndim)
         Direction of content that moves by one pixel a frame [deg]: 0 = right, 90 = up; or the velocity at each pixel,
         such as :meth:`flymotion.world.motions.Motion.flow` gives.
@@ -65,7 +65,14 @@ def _lattice_directions(between: np.ndarray) -> np.ndarray:
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0."""
+    """Cosines of operators a, shape (..., n, n), with operators b, broadcast; shape (...), 0 where one is 0.
+
+    Examples
+    --------
+    >>> D = derivative_operator((5,))
+    >>> cosine(np.stack([D, -D, D.T @ D]), D).round(6) + 0.0  # itself, its opposite, and one of no direction
+    array([ 1., -1.,  0.])
+    """
     a, b = unmasked(a, "a"), unmasked(b, "b")
     inner = (a * b).sum(axis=(-2, -1))
     norms = np.sqrt((a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))

@@ -31,6 +31,14 @@ class Match(NamedTuple):
         1 or -1: the direction of motion that the filter prefers; 0 for filters left over.
     cosine : ndarray, shape (n_components,)
         Cosine with the operator of that sign; 0 for filters left over.
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> right, down = (derivative_operator((3, 3), angle) for angle in (0, -90))
+    >>> match = Generators([-down, right, down], (3, 3)).match(np.stack([right, down]))
+    >>> match.parameter, match.sign, match.cosine.round(2)  # up, right and down, of operators that go right and down
+    (array([1, 0, 1]), array([-1.,  1.,  1.]), array([1., 1., 1.]))
     """
 
     parameter: np.ndarray
@@ -112,7 +120,16 @@ class Generators:
         return cls(operators, unpack_eye(given.part("eye")), given.array("whitening", n, n, optional=True))
 
     def in_pixels(self) -> Generators:
-        """Return the operators that give the same output on frames that were not whitened, ``Z A Z``."""
+        """Return the operators that give the same output on frames that were not whitened, ``Z A Z``.
+
+        Examples
+        --------
+        >>> whitened = Generators(derivative_operator((3,))[None], (3,), whitening=np.diag([1.0, 2.0, 1.0]))
+        >>> whitened.in_pixels().operators[0]
+        array([[ 0., -1.,  0.],
+               [ 1.,  0., -1.],
+               [ 0.,  1.,  0.]])
+        """
         if self.whitening is None:
             return self
         return Generators(self.whitening.T @ self.operators @ self.whitening, self.eye)
@@ -148,6 +165,16 @@ class Generators:
         ------
         ValueError
             Pairs without motion, or a parameter that no filter follows.
+
+        Examples
+        --------
+        >>> from flymotion import ExponentialNoise, Line, Translation, sample_pairs
+        >>> scene = ExponentialNoise(period=4096.0, random_state=0)
+        >>> pairs = sample_pairs(scene, Line(7), Translation(0.5, ndim=1), 2000, random_state=0)
+        >>> D = derivative_operator(Line(7))
+        >>> right = Generators([0.1 * D, -3.0 * D], Line(7)).fitted(pairs)  # filters have no scale, operators have
+        >>> round(float(np.corrcoef(right.estimate(pairs)[:, 0], pairs.motion[:, 0])[0, 1]), 2)
+        0.99
         """
         if pairs.motion is None:
             raise ValueError("the pairs' motion is not known; expected it, to name and scale the filters by")

@@ -46,6 +46,17 @@ class Operators:
     ------
     ValueError
         Operators that do not fit the eye; in every method, frames of another size or amounts of another shape.
+
+    Examples
+    --------
+    >>> from flymotion import Line, pair_up
+    >>> from flymotion.generators import derivative_operator
+    >>> right = Operators(derivative_operator(Line(5))[None], Line(5))
+    >>> right.apply(np.array([[0.0, 0.0, 1.0, 0.0, 0.0]]), [[0.2]]).round(6) + 0.0  # to first order, 0.2 pixels
+    array([[ 0. , -0.1,  1. ,  0.1,  0. ]])
+    >>> pairs = pair_up([[1.0, 2.0, 4.0, 2.0, 1.0], [0.9, 1.7, 4.0, 2.3, 1.1]])
+    >>> right.estimate(pairs).round(2)
+    array([[0.17]])
     """
 
     operators: np.ndarray
@@ -124,6 +135,15 @@ class Operators:
         Returns
         -------
         ndarray, shape (n_frames, *pixels)
+
+        Examples
+        --------
+        >>> from flymotion.generators import derivative_operator
+        >>> right = Operators(derivative_operator((32,))[None], (32,))
+        >>> bump = np.exp(-((np.arange(32) - 12.0) ** 2) / 32)
+        >>> moved = right.transform(bump[None], [5.0])[0]  # 5 pixels
+        >>> int(bump.argmax()), int(moved.argmax())
+        (12, 17)
         """
         flat, theta = self._flat(frames), self._amounts(theta, len(frames))
         moved = np.empty_like(flat)
@@ -193,6 +213,16 @@ class Operators:
         -------
         ndarray, shape (n_pairs, n_parameters)
             Where iterations diverge, as for motions too large to be followed, it is what the last one gave.
+
+        Examples
+        --------
+        >>> from flymotion import FramePairs
+        >>> from flymotion.generators import derivative_operator
+        >>> right = Operators(derivative_operator((32,))[None], (32,))
+        >>> bumps = np.exp(-((np.arange(32) - [[12.0], [17.0]]) ** 2) / 32)
+        >>> pairs = FramePairs(bumps[:1], bumps[1:])
+        >>> right.estimate(pairs).round(1), right.register(pairs).round(1)  # of 5 pixels; to first order, and followed
+        (array([[5.9]]), array([[5.1]]))
         """
         not_masked(windows, "windows")
         theta = np.zeros((len(pairs), len(self)))

@@ -33,6 +33,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
+from flymotion.brevity import in_brief
 from flymotion.frames import unmasked
 from flymotion.generators import Generators
 from flymotion.generators.quadratic_forms import probability_positive
@@ -138,6 +139,15 @@ class Population:
         Of the whitening, or variance of the pixels' noise.
     depth : float or callable
         Of the scene, for a spherical eye that moves.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line, Translation
+    >>> from flymotion.world.scenes import exponential_covariance
+    >>> pairs = population(exponential_covariance(3.0, 0.475), Line(5), Translation(0.3, ndim=1))
+    >>> energies, _ = pairs.components(2)
+    >>> energies.round(2), pairs.frame_covariance([0.3]).shape  # of both frames
+    (array([0.34, 0.23]), (10, 10))
     """
 
     covariance: Callable[..., np.ndarray]
@@ -148,6 +158,8 @@ class Population:
     order: int = 8
     ridge: float = 0.0
     depth: Any = math.inf
+
+    __repr__ = in_brief
 
     def __post_init__(self) -> None:
         unmasked(self.Z, "Z")
@@ -204,6 +216,15 @@ class Population:
         The regression of the change on the frame, ``dx = theta A x``, to first order in theta: with D the derivative
         of C(s), ``A = D (C + r)^-1`` on raw frames, r being the ridge of the whitening (or the variance of the pixels'
         noise), and so ``Z D Z`` after ZCA.
+
+        Examples
+        --------
+        >>> from flymotion.world import Line, Translation
+        >>> from flymotion.world.scenes import smooth_covariance
+        >>> pairs = population(smooth_covariance(3.0, 0.475), Line(5), Translation(0.3, ndim=1))
+        >>> right = pairs.generators().operators[0]
+        >>> (right[2] / np.abs(right[2]).max()).round(1) + 0.0  # onto the change in the middle
+        array([-0.1,  1. ,  0. , -1. ,  0.1])
         """
         parameters = np.eye(len(self.motion.flows))
         reach = np.linalg.norm(self.motion.flow(self.eye.positions, 1.0), axis=2).max(axis=1)
@@ -368,6 +389,13 @@ def antisymmetric_share(A: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (...)
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> D = derivative_operator((5,))
+    >>> antisymmetric_share(np.stack([D, D @ D])).round(2)  # of a derivative, and of a second one
+    array([1., 0.])
     """
     A = unmasked(A, "A")
     odd = (A - A.swapaxes(-1, -2)) / 2

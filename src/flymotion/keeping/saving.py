@@ -125,6 +125,14 @@ def load(path: str | os.PathLike[str], *, kind: type | None = None) -> Any:
     ------
     ModelError
         A file that is missing, damaged, not a model, of a newer format, or of another kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import Generators, Line
+    >>> right = Generators([[[0.0, -1.0], [1.0, 0.0]]], Line(2))
+    >>> load(save(right, Path(tempfile.mkdtemp()) / "right.model"), kind=Generators).shape
+    (2,)
     """
     what = look(path)[1]
     if kind is not None and not isinstance(what, kind):
@@ -146,6 +154,15 @@ def look(path: str | os.PathLike[str]) -> tuple[Header, Any]:
     ------
     ModelError
         As :func:`load`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import Generators, Line
+    >>> right = Generators([[[0.0, -1.0], [1.0, 0.0]]], Line(2))
+    >>> header, what = look(save(right, Path(tempfile.mkdtemp()) / "right.model"))
+    >>> header.kind, what.directions()
+    ('Generators', array([0.]))
     """
     path = Path(path)
     try:

@@ -31,6 +31,12 @@ class Watched(NamedTuple):
         Frames kept for scoring.
     changes : Changes or None
         What changes from frame to frame; None where a model file does not tell.
+
+    Examples
+    --------
+    >>> watched = Watched("street.mp4", scale=3, n_pairs=250, share=0.2, n_held_out=50)
+    >>> f"{watched.name}: {watched.share:.0%} of the patches of {watched.n_pairs} pairs"
+    'street.mp4: 20% of the patches of 250 pairs'
     """
 
     name: str

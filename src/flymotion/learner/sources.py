@@ -47,7 +47,14 @@ Source = str | Path | Movie
 
 
 class Described(NamedTuple):
-    """One learned detector, in words and figures."""
+    """One learned detector, in words and figures.
+
+    Examples
+    --------
+    >>> unit = Described("right", direction=1.5, gain=2.5, antisymmetric_share=0.99, cosine=0.93)
+    >>> f"{unit.label}: {unit.direction} degrees, {unit.cosine:.0%} like the central difference"
+    'right: 1.5 degrees, 93% like the central difference'
+    """
 
     label: str
     direction: float
@@ -65,6 +72,14 @@ def describe(learner: MotionLearner) -> list[Described]:
         The name and angle [deg] of its preferred direction, its mean response [per pixel per frame], the antisymmetric
         share of its operator, and that operator's cosine with the central-difference operator of the same direction.
         The angle is NaN of one that is silent.
+
+    Examples
+    --------
+    >>> from flymotion import ExponentialNoise, Line, Translation
+    >>> scene = ExponentialNoise(period=4096.0, random_state=0)
+    >>> pairs = sample_pairs(scene, Line(5), Translation(0.5, ndim=1), 2000, random_state=0)
+    >>> sorted((each.label, each.direction) for each in describe(MotionLearner(2).fit(pairs)))  # in degrees
+    [('left', 180.0), ('right', 0.0)]
     """
     generators = learner.generators_
     directions = learner.directions_
@@ -166,7 +181,13 @@ def eye_movements(scenes: Sequence[FourierScene], patch: int, n_pairs: int, seed
 
 
 def load_photographs(sources: Sequence[str | Path]) -> list[np.ndarray]:
-    """Read photographs as luminance, shape (height, width) each; ``"bundled"`` gives scikit-learn's two."""
+    """Read photographs as luminance, shape (height, width) each; ``"bundled"`` gives scikit-learn's two.
+
+    Examples
+    --------
+    >>> [photograph.shape for photograph in load_photographs(["bundled"])]
+    [(427, 640), (427, 640)]
+    """
     images: list[np.ndarray] = []
     for source in sources:
         if _is_bundled(source):

@@ -38,7 +38,15 @@ KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "
 
 
 class ModelError(ValueError):
-    """A model file that cannot be read or written; names the file and the reason."""
+    """A model file that cannot be read or written; names the file and the reason.
+
+    Examples
+    --------
+    >>> from flymotion import load
+    >>> load("missing.model")
+    Traceback (most recent call last):
+    flymotion.models.packing.ModelError: missing.model: no such file
+    """
 
 
 def packed(numbers: Mapping[str, Any], arrays: Mapping[str, np.ndarray | None] | None = None, **parts: Any) -> Packed:
@@ -52,6 +60,12 @@ def packed(numbers: Mapping[str, Any], arrays: Mapping[str, np.ndarray | None] |
         By name; None is left out.
     **parts : object with ``pack``, None, or list of such objects
         By name; None is kept as such.
+
+    Examples
+    --------
+    >>> numbers, arrays = packed({"sigma": 0.5}, {"weights": np.eye(2), "mean": None})
+    >>> numbers, list(arrays)
+    ({'sigma': 0.5}, ['weights'])
     """
     all_numbers = dict(numbers)
     all_arrays = {name: array for name, array in (arrays or {}).items() if array is not None}

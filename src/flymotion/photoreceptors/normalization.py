@@ -34,6 +34,13 @@ class ContrastNormalization(EarlyVision):
     ------
     ValueError
         In ``fit``, for a half-saturation that is negative or infinite.
+
+    Examples
+    --------
+    >>> faint_and_strong = np.array([[1.0, -1.0], [10.0, -10.0]])
+    >>> ContrastNormalization().fit_transform(faint_and_strong).round(2)  # ten times the contrast
+    array([[ 0.82, -0.82],
+           [ 1.  , -1.  ]])
     """
 
     def __init__(self, half_saturation: float = 0.1) -> None:

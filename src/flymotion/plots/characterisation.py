@@ -42,6 +42,14 @@ def draw_sheet(characters: Mapping[str, Characterisation]) -> Figure:
     ----------
     characters : mapping of str to Characterisation
         Of :func:`flymotion.tuning.characterise`, by the names of the detectors.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import three_pixel
+    >>> from flymotion.tuning import characterise
+    >>> figure = draw_sheet({"three-pixel": characterise(three_pixel(), dt=0.05, repeats=1)})
+    >>> [axes.get_title() for axes in figure.axes][:4]
+    ['one position', 'mean over positions', 'direction', 'frequency × wavelength']
     """
     rows = [row for name, character in characters.items() for row in _rows(name, character.results)]
     n = len(rows)

@@ -22,6 +22,15 @@ def draw_comparison(comparison: xr.Dataset) -> Figure:
     ----------
     comparison : Dataset
         Of :func:`flymotion.tuning.recordings.compare`.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import conductance
+    >>> from flymotion.tuning import experiment
+    >>> from flymotion.tuning.recordings import compare, published
+    >>> figure = draw_comparison(compare(experiment("direction", conductance(), dt=0.02), published()))
+    >>> len(figure.axes), figure.axes[0].get_title()
+    (8, 'T4a: r = 0.87 (cosine 0.92)')
     """
     cells = comparison.cell.values.tolist()
     n_columns = min(4, len(cells))

@@ -50,6 +50,14 @@ def draw_tuning(tuning: xr.Dataset) -> Figure:
     ------
     ValueError
         An experiment that has no drawing, or whose design has dimensions that have no place in it.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> from flymotion.tuning import experiment
+    >>> figure = draw_tuning(experiment("contrast", hassenstein_reichardt(), dt=0.05))
+    >>> [(axes.get_xlabel(), axes.get_ylabel()) for axes in figure.axes]
+    [('contrast', 'response')]
     """
     name = tuning.attrs.get("experiment")
     if name not in PANELS:

@@ -40,6 +40,14 @@ def draw_dendrites(weights: Any, offsets: Any, *, suptitle: str = "") -> Figure:
     ------
     ValueError
         Weights that are not of four or eight subtypes, or not one for each offset.
+
+    Examples
+    --------
+    >>> from flymotion.world.lattices import rings
+    >>> columns = rings(1)
+    >>> figure = draw_dendrites(np.eye(4, len(columns)), columns)  # T4a-d, each of one synapse
+    >>> [axes.get_title() for axes in figure.axes][:4]
+    ['T4a', 'T4b', 'T4c', 'T4d']
     """
     weights, offsets = unmasked(weights, "weights", float), unmasked(offsets, "offsets")
     if offsets.ndim != 2 or offsets.shape[1:] != (2,) or weights.shape not in [(n, len(offsets)) for n in (4, 8)]:

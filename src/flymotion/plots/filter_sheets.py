@@ -72,6 +72,13 @@ def draw_filters(
     ------
     ValueError
         No filters, filters that are not matrices, or another number of titles.
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> figure = draw_filters([derivative_operator((5,), angle) for angle in (0, 180)], ["right", "left"])
+    >>> [axes.get_title() for axes in figure.axes]  # and the colour bar
+    ['right', 'left', '']
     """
     try:
         matrices = np.asarray(matrices.operators if isinstance(matrices, Generators) else matrices, dtype=float)
@@ -131,6 +138,14 @@ def filter_sheet(generators: Generators, labels: Sequence[str] = (), *, suptitle
     ------
     ValueError
         Another number of labels than of components, or no components.
+
+    Examples
+    --------
+    >>> from flymotion.generators import derivative_operator
+    >>> operators = [derivative_operator((3, 3), angle) for angle in (0, 90)]
+    >>> figure = filter_sheet(Generators(operators, (3, 3)), ["right", "up"])
+    >>> [axes.get_title() for axes in figure.axes]
+    ['right', 'up', '']
     """
     if len(generators) == 0:
         raise ValueError("0 components; expected at least one to draw")

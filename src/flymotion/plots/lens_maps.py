@@ -51,6 +51,14 @@ def lens_maps(
     ------
     ValueError
         Another number of values than lenses.
+
+    Examples
+    --------
+    >>> from flymotion import buchner
+    >>> eye = buchner("left")
+    >>> figure = lens_maps(eye, eye.positions[:, 2], label="how far up it looks")
+    >>> [axes.get_title() or axes.get_ylabel() for axes in figure.axes]
+    ['left eye', 'how far up it looks']
     """
     halves = np.unique(eye.half)
     figure = new_figure(1.2 + 4.2 * len(halves), 4.3)
@@ -83,6 +91,15 @@ def draw_lenses(axes: Axes, eye: CompoundEye, values: Any, *, half: int, limits:
     ------
     ValueError
         Another number of values than lenses.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from flymotion import buchner
+    >>> eye = buchner("left")
+    >>> lenses = draw_lenses(Figure().subplots(), eye, eye.positions[:, 2], half=0, limits=(-1.0, 1.0))
+    >>> len(lenses.get_paths())
+    699
     """
     import matplotlib
     from matplotlib.collections import PolyCollection

@@ -43,6 +43,13 @@ def draw_eye(eye: Eye, *, title: str = "") -> Figure:
     ------
     ValueError
         A spherical eye without neighbours: fewer than four directions, or all in one plane.
+
+    Examples
+    --------
+    >>> from flymotion import Hexagon
+    >>> figure = draw_eye(Hexagon(2))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['19 pixels']
     """
     n, ndim = eye.positions.shape
     fwhm = np.broadcast_to(eye.sigma, n) / acceptance_sigma(1.0)

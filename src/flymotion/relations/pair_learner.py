@@ -19,6 +19,14 @@ class PairLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Subclasses give ``_fit(before, after)``, ``_transform(before, after)`` and ``_n_features_out``; where what they
     learn is an operator an output, ``generators_``, shape (n_outputs, n_pixels, n_pixels), too.
+
+    Examples
+    --------
+    >>> from flymotion import pair_up
+    >>> from flymotion.relations import AdditiveUnits
+    >>> pairs = pair_up(np.random.default_rng(0).normal(size=(50, 4)))
+    >>> AdditiveUnits(2).fit(pairs).transform(pairs).shape  # two units answer each of 49 pairs
+    (49, 2)
     """
 
     def fit(self, X: FramePairs, y: Any = None) -> Self:

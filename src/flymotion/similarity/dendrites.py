@@ -104,6 +104,12 @@ def round_dendrites(eye: Eye, n_units: int, *, scatter: float = 0.0, random_stat
     ------
     ValueError
         An eye that is not flat, or whose middle has no neighbours, no units, or a scatter that is negative.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line
+    >>> round_dendrites(Line(5), 1)[0, 2].round(2)  # onto the change in the middle
+    array([0.  , 0.71, 0.  , 0.71, 0.  ])
     """
     check_counts(n_units=n_units)
     middle, offsets = _around(eye)
@@ -134,6 +140,12 @@ def misplaced_dendrites(eye: Eye, n_units: int, *, scatter: float = 0.0, random_
     ------
     ValueError
         An eye that is not flat, no units, or a scatter that is negative.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line
+    >>> [np.argwhere(one).tolist() for one in misplaced_dendrites(Line(5), 2, random_state=0)]  # onto, from
+    [[[4, 1]], [[3, 0]]]
     """
     check_counts(n_units=n_units)
     rng = as_generator(random_state)

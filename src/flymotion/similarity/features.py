@@ -283,6 +283,13 @@ def outer_products(pairs: FramePairs, feature: str = "midpoint") -> OuterProduct
     ------
     ValueError
         An unknown feature.
+
+    Examples
+    --------
+    >>> from flymotion import pair_up
+    >>> samples = outer_products(pair_up([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), "change")
+    >>> samples.u, samples.v, samples.shape  # the change, the frame before, and their nine products
+    (array([[ 0., -1.,  1.]]), array([[0., 1., 0.]]), (1, 9))
     """
     check_feature(feature)
     flat = pairs.flat()

@@ -121,6 +121,14 @@ def descend(
     -----
     ConvergenceWarning
         When the gradient is still larger than the square root of ``tol``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20, 3))
+    >>> found = descend(X @ X.T, rng.normal(size=(20, 2)))
+    >>> [round(similarity_objective(X @ X.T, theta), 4) for theta in (found, offline_sm(X @ X.T, 2))]
+    [0.2471, 0.2471]
     """
     scale = max(float(np.abs(gram).max()), np.finfo(float).tiny)
     G = gram / scale
@@ -151,6 +159,14 @@ def reconstruction_error(theta: np.ndarray, samples: Any, W: np.ndarray) -> floa
     Its least value over outputs and weights is the energy that the leading K principal components leave, and
     :func:`offline_sm` gives outputs that reach it: Eqs. 1 and 12 share their optimal outputs up to a linear map, which
     the weights undo.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> theta = offline_sm(X @ X.T, 2)
+    >>> W, *_ = np.linalg.lstsq(theta, X)
+    >>> round(reconstruction_error(theta, X, W), 4), round(float(np.linalg.svd(X, compute_uv=False)[2]) ** 2, 4)
+    (9.9414, 9.9414)
     """
     samples = as_features(samples)
     energy = float((to_numpy(samples.norms()) ** 2).sum())
@@ -166,6 +182,13 @@ def optimal_synapses(theta: np.ndarray, samples: Any) -> tuple[np.ndarray, np.nd
     """Return the synapses at which Eqs. 4 and 13 are optimal, W and M, shapes (K, *feature_shape) and (K, K).
 
     They are ``S / T`` and ``R / T``. Eq. 16's W is a multiple of this one, row by row: it is S over the diagonal of R.
+
+    Examples
+    --------
+    >>> X, theta = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[1.0], [2.0]])
+    >>> W, M = optimal_synapses(theta, X)
+    >>> W, M  # sums of two samples, over two
+    (array([[0.5, 2. ]]), array([[2.5]]))
     """
     return _correlations(theta, samples) / len(theta), theta.T @ theta / len(theta)  # Eqs. 4 and 13 at rest
 
@@ -176,6 +199,16 @@ def lyapunov(theta: np.ndarray, samples: Any, W: np.ndarray, M: np.ndarray) -> f
     .. math:: \textstyle\sum_t (-2 \theta_t' W \chi_t + \theta_t' M \theta_t) + T |W|^2 - \frac{T}{2} |M|^2
 
     Its minimum over W of the maximum over M is ``T / 2`` times Eq. 12 without the constant ``|gram|^2 / T^2``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, theta = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
+    >>> left_out = float(np.sum((X @ X.T) ** 2)) / 50**2
+    >>> round(lyapunov(theta, X, *optimal_synapses(theta, X)) * 2 / 50 + left_out, 6)
+    6.631914
+    >>> round(similarity_objective(X @ X.T, theta), 6)  # Eq. 12
+    6.631914
     """
     drive = (theta * _projections(samples, W)).sum()
     lateral = np.einsum("ta,ab,tb->", theta, M, theta)
@@ -194,6 +227,14 @@ def lyapunov_slopes(
     by_theta : ndarray, shape (T, K)
     by_W : ndarray, shape (K, *feature_shape)
     by_M : ndarray, shape (K, K)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, theta = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
+    >>> _, by_W, by_M = lyapunov_slopes(theta, X, *optimal_synapses(theta, X))
+    >>> float(np.abs(by_W).max().round(9)), float(np.abs(by_M).max().round(9))
+    (0.0, 0.0)
     """
     S, R = _correlations(theta, samples), theta.T @ theta
     return 2 * (theta @ M - _projections(samples, W)), 2 * (len(theta) * W - S), R - len(theta) * M
@@ -203,6 +244,14 @@ def cross_term(theta: np.ndarray, samples: Any, W: np.ndarray) -> float:
     r"""Return the right side of Eq. 13 (eq:sm1), :math:`\frac{2}{T} \sum_t \theta_t' W \chi_t - |W|^2`.
 
     Its maximum over W is the left side, :math:`\sum_{tt'} \theta_t \cdot \theta_{t'} \, \chi_t \cdot \chi_{t'} / T^2`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, theta = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
+    >>> W, _ = optimal_synapses(theta, X)
+    >>> round(cross_term(theta, X, W), 6), round(float(np.sum((theta @ theta.T) * (X @ X.T))) / 50**2, 6)
+    (0.157362, 0.157362)
     """
     return float(2 / len(theta) * (theta * _projections(samples, W)).sum() - (W**2).sum())  # Eq. 13, right
 

@@ -77,6 +77,15 @@ def moving_bar(
     ------
     ValueError
         A width, speed or duration that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> moving_bar(width=5.0, speed=10.0).movie(Line(5, sigma=0.0), dt=0.5, spacing=5.0)
+    array([[1., 0., 0., 0., 0.],
+           [0., 1., 0., 0., 0.],
+           [0., 0., 1., 0., 0.],
+           [0., 0., 0., 1., 0.]])
     """
     positive(width=width, speed=speed, duration=duration)
     scene = Bar(width, -speed * duration / 2, contrast, direction, ndim=2)
@@ -117,6 +126,14 @@ def flashed_bar(
     ------
     ValueError
         A width, time on or duration that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> flashed_bar(contrast=-1.0, duration=1.5).movie(Line(3, sigma=0.0), dt=0.5, spacing=5.0) + 0.0  # OFF, for 0.5 s
+    array([[ 0.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0.,  0.]])
     """
     positive(width=width, on_time=on_time, duration=duration)
     scene = Bar(width, position, contrast, direction, ndim=2)
@@ -160,6 +177,16 @@ def apparent_motion(
     ------
     ValueError
         A width or duration that is not positive, or a delay below 0.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> steps = apparent_motion(delay=0.5, separation=10.0, onset=0.5, second=-1.0)
+    >>> steps.movie(Line(3, sigma=0.0), dt=0.5, spacing=5.0) + 0.0  # bright on the left, then dark on the right
+    array([[ 0.,  0.,  0.],
+           [ 1.,  0.,  0.],
+           [ 1.,  0., -1.],
+           [ 1.,  0., -1.]])
     """
     positive(width=width, duration=duration)
     if not delay >= 0:

@@ -58,6 +58,14 @@ class Wave:
     ------
     ValueError
         A wavelength or duration that is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wave = Wave(wavelength=20.0, temporal_frequency=2.0, direction=180.0)
+    >>> wave.path(np.array([0.0, 0.5])).round(6) + 0.0  # 40 deg/s to the left
+    array([[  0.,   0.],
+           [-20.,   0.]])
     """
 
     wavelength: float = 30.0
@@ -110,6 +118,15 @@ def square_grating(wave: Wave) -> Stimulus:
 
     Parameters, also those that are refused, are those of :class:`Wave`; bars are ``contrast`` above and below the mean,
     whatever the optics leave of it.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> bars = square_grating(wavelength=20.0, phase=0.0, duration=0.75)
+    >>> bars.movie(Line(4, sigma=0.0), dt=0.25, spacing=5.0)
+    array([[-0.5,  0.5,  0.5, -0.5],
+           [-0.5, -0.5,  0.5,  0.5],
+           [ 0.5, -0.5, -0.5,  0.5]])
     """
     return _sum(wave, kind=SquareGrating)
 
@@ -124,6 +141,15 @@ def counterphase_grating(wave: Wave) -> Stimulus:
     two gratings of half the contrast that drift in opposite directions: it has energy of motion, and none of it net.
 
     Parameters, also those that are refused, are those of :class:`Wave`; ``direction`` is that of the wave vector.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> flicker = counterphase_grating(wavelength=20.0, phase=0.0, duration=0.75)
+    >>> flicker.movie(Line(3, sigma=0.0), dt=0.25, spacing=10.0).round(6) + 0.0
+    array([[-0.5,  0.5, -0.5],
+           [ 0. ,  0. ,  0. ],
+           [ 0.5, -0.5,  0.5]])
     """
     return Stimulus((Part(wave.scene(), gain=Cosine(wave.temporal_frequency)),), wave.duration)
 
@@ -138,6 +164,14 @@ def opponent_gratings(wave: Wave, *, opposing: float = 0.5) -> Stimulus:
     ----------
     opposing : float
         Michelson contrast of the grating that drifts the other way.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> both = opponent_gratings(opposing=0.5, wavelength=20.0, phase=0.0, duration=0.5)
+    >>> both.movie(Line(3, sigma=0.0), dt=0.25, spacing=5.0).round(6) + 0.0  # as much each way: it stands and flickers
+    array([[0., 1., 0.],
+           [0., 0., 0.]])
     """
     return _sum(wave, replace(wave, contrast=opposing, temporal_frequency=-wave.temporal_frequency))
 
@@ -154,6 +188,15 @@ def plaid(wave: Wave, *, angle: float = 90.0) -> Stimulus:
     ----------
     angle : float
         Between the directions in which the gratings drift [deg].
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Grid
+    >>> diagonals = plaid(angle=90.0, wavelength=20.0, phase=0.0, duration=0.25)
+    >>> diagonals.movie(Grid(3, 3, sigma=0.0), dt=0.25, spacing=5.0)[0].round(2) + 0.0
+    array([[0.1 , 0.22, 0.1 ],
+           [0.22, 0.5 , 0.22],
+           [0.1 , 0.22, 0.1 ]])
     """
     half = replace(wave, contrast=wave.contrast / 2)
     return _sum(*(replace(half, direction=wave.direction + turn) for turn in (-angle / 2, angle / 2)))
@@ -178,6 +221,15 @@ def reverse_phi(wave: Wave, *, interval: float = 0.25, reverse: bool = True) -> 
     ------
     ValueError
         An interval that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> jumps = reverse_phi(wavelength=20.0, direction=0.0, phase=0.0, duration=0.75)
+    >>> jumps.movie(Line(4, sigma=0.0), dt=0.25, spacing=5.0).round(2) + 0.0  # what is seen goes to the left
+    array([[-0.35,  0.35,  0.35, -0.35],
+           [ 0.35,  0.35, -0.35, -0.35],
+           [ 0.35, -0.35, -0.35,  0.35]])
     """
     positive(interval=interval)
     inverted = Stepped(Cosine(0.5 / interval), interval)  # 1 and -1, by turns

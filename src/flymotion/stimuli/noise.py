@@ -52,6 +52,13 @@ class RandomBars:
     ValueError
         A parity that is not 1 or -1, a width, interval, duration or extent that is not positive, more than 2^14 bars or
         2^23 values.
+
+    Examples
+    --------
+    >>> RandomBars(width=20.0, extent=80.0, duration=0.06, random_state=0).signs()  # three patterns of bars
+    array([[ 1.,  1.,  1., -1.],
+           [-1., -1., -1., -1.],
+           [-1.,  1.,  1.,  1.]])
     """
 
     parity: int = 1
@@ -170,6 +177,14 @@ def ternary_noise(bars: RandomBars, *, correlation_interval: float = 0.02) -> St
     ------
     ValueError
         A correlation interval that is no whole number of intervals.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> noise = ternary_noise(contrast=1.0, duration=4.0).movie(Line(20, sigma=0.0), dt=0.02, spacing=5.0)
+    >>> right, left = noise[:-1, :-1] * noise[1:, 1:], noise[:-1, 1:] * noise[1:, :-1]
+    >>> round(float(right.mean()), 2), round(float(left.mean()), 2)  # p / 4 = 0.25 one bar to the right, 20 ms later
+    (0.25, -0.01)
     """
     finite(correlation_interval=correlation_interval)
     steps = correlation_interval / bars.interval
@@ -232,6 +247,15 @@ def random_dots(
     ValueError
         A coherence outside 0 to 1; a density, diameter, lifetime, duration or extent that is not positive; more than
         2^14 dots.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Grid
+    >>> dots = random_dots(speed=50.0, coherence=0.9, lifetime=1.0, duration=0.2)
+    >>> before, after = dots.movie(Grid(15, 15), dt=0.1, spacing=5.0)
+    >>> right, left = (np.corrcoef(before.ravel(), np.roll(after, d, axis=1).ravel())[0, 1] for d in (-1, 1))
+    >>> round(float(right), 1), round(float(left), 1)  # a pixel to the right in 0.1 s
+    (0.8, 0.1)
     """
     positive(density=density, diameter=diameter, duration=duration, extent=extent)
     if not 0 <= coherence <= 1:

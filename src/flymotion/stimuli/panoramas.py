@@ -50,6 +50,15 @@ def rotating_panorama(
     ------
     ValueError
         A duration that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Sphere
+    >>> left_ahead_right = Sphere([[0, 1, 0], [1, 0, 0], [0, -1, 0]])
+    >>> turning = rotating_panorama(speed=90.0, heading=0.0, duration=2.0)
+    >>> turning.movie(left_ahead_right, dt=1.0).round(2)  # what is on the left is ahead a second later
+    array([[ 0.73, -0.14,  0.18],
+           [-0.35,  0.73, -0.14]])
     """
     positive(duration=duration)
     if scene is None:

@@ -39,6 +39,11 @@ class Window:
     ----------
     on, off : float
         [s].
+
+    Examples
+    --------
+    >>> Window(0.5, 1.0)(np.array([0.0, 0.5, 0.9, 1.0]))
+    array([0., 1., 1., 0.])
     """
 
     on: float
@@ -57,6 +62,11 @@ class Cosine:
     ----------
     frequency : float
         [Hz].
+
+    Examples
+    --------
+    >>> Cosine(1.0)(np.array([0.0, 0.25, 0.5])).round(6) + 0.0
+    array([ 1.,  0., -1.])
     """
 
     frequency: float
@@ -76,6 +86,11 @@ class Table:
         Gains.
     interval : float
         How long each lasts [s].
+
+    Examples
+    --------
+    >>> Table(np.array([1.0, -1.0, 0.0]), interval=0.1)(np.array([0.0, 0.1, 0.15, 0.2, 5.0]))
+    array([ 1., -1., -1.,  0.,  0.])
     """
 
     values: np.ndarray
@@ -98,6 +113,12 @@ class Stepped:
         Path or gain.
     interval : float
         Between jumps [s].
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import Drift
+    >>> Stepped(Drift(10.0), interval=0.5)(np.array([0.0, 0.4, 0.5, 0.9]))[:, 0]  # degrees to the right
+    array([0., 0., 5., 5.])
     """
 
     smooth: Callable[[Time], np.ndarray]
@@ -122,6 +143,11 @@ class Track:
         Time from place to place [s].
     direction : float
         [deg].
+
+    Examples
+    --------
+    >>> Track(np.array([0.0, 10.0, 0.0]), interval=1.0)(np.array([0.0, 0.5, 1.0, 1.5]))[:, 0]  # to the right, and back
+    array([ 0.,  5., 10.,  5.])
     """
 
     distances: np.ndarray
@@ -152,6 +178,13 @@ class Lives:
         Side of the field [deg].
     direction : float
         [deg].
+
+    Examples
+    --------
+    >>> births = np.array([[0.0, 0.0], [-3.0, 3.0]])
+    >>> dot = Lives(np.array([0.0, 1.0]), births, np.array([[2.0, 0.0], [0.0, 2.0]]), extent=10.0)
+    >>> dot(np.array([0.0, 0.5, 1.0, 1.5])).round(6).tolist()  # (x right, y down): to the right, then born anew, and up
+    [[0.0, 0.0], [1.0, 0.0], [-3.0, -3.0], [-3.0, -4.0]]
     """
 
     starts: np.ndarray
@@ -181,6 +214,12 @@ class Turning:
         How far to the left it looks at time 0 [deg].
     direction : float
         In which what is ahead moves instead, the whole scene being turned about the line ahead [deg].
+
+    Examples
+    --------
+    >>> (Turning(speed=90.0)(np.array([0.0, 1.0])) @ [1.0, 0.0, 0.0]).round(6) + 0.0  # from ahead to the left
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
     """
 
     speed: float

@@ -45,6 +45,13 @@ class Drift:
         Of its motion [deg]: 0 = right, 90 = up.
     start, stop : float
         When motion begins and ends [s].
+
+    Examples
+    --------
+    >>> Drift(10.0, direction=90.0, start=0.5)(np.array([0.0, 0.5, 1.0])).round(6) + 0.0  # up from half a second on
+    array([[ 0.,  0.],
+           [ 0.,  0.],
+           [ 0., -5.]])
     """
 
     speed: float
@@ -70,6 +77,17 @@ class Part:
         [deg], or, of a scene all round, how the eye is turned, shape (n_frames, 3, 3). By default it stays.
     gain : callable, optional
         Takes times; returns what the scene is multiplied by, shape (n_frames,). By default 1.
+
+    Examples
+    --------
+    >>> from flymotion.stimuli import Window
+    >>> from flymotion.world.eyes import Line
+    >>> from flymotion.world.scenes import Bar
+    >>> flash = Part(Bar(5.0, ndim=2), gain=Window(0.5, 1.0))
+    >>> Stimulus((flash,), duration=1.5).movie(Line(3, sigma=0.0), dt=0.5, spacing=5.0)
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 0.]])
     """
 
     scene: Scene
@@ -201,6 +219,12 @@ class Stimulus:
         """Render blocks of at most ``block`` frames, one after the other, shape (n_frames, *eye.shape) each.
 
         Parameters and what is refused as of :meth:`movie`.
+
+        Examples
+        --------
+        >>> from flymotion.stimuli import drifting_grating
+        >>> [frames.shape for frames in drifting_grating(duration=3.0).stream((5,), dt=0.01, spacing=5.0, block=128)]
+        [(128, 5), (128, 5), (44, 5)]
         """
         if block < 1:
             raise ValueError(f"block is {block}; expected 1 frame or more")
@@ -209,7 +233,16 @@ class Stimulus:
             yield self.movie(eye, dt, spacing=spacing, start=first, stop=min(first + block, n))
 
     def about(self, mean: float) -> Stimulus:
-        """Return the same stimulus about another mean luminance."""
+        """Return the same stimulus about another mean luminance.
+
+        Examples
+        --------
+        >>> from flymotion.stimuli import moving_bar
+        >>> from flymotion.world.eyes import Line
+        >>> luminance = moving_bar(contrast=-0.5).about(1.0).movie(Line(9), dt=0.1, spacing=5.0)
+        >>> float(luminance.min().round(2)), float(luminance.max())
+        (0.52, 1.0)
+        """
         return replace(self, mean=mean)
 
     def at(self, direction: Any) -> Stimulus:

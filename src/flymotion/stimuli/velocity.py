@@ -103,6 +103,16 @@ def velocity_steps(
     ------
     ValueError
         No speeds, or an interval or duration that is not positive.
+
+    Examples
+    --------
+    >>> from flymotion.world.eyes import Line
+    >>> there_and_back = velocity_steps(speeds=(10.0, -10.0), interval=0.5, wavelength=20.0, phase=0.0)
+    >>> there_and_back.movie(Line(3, sigma=0.0), dt=0.25, spacing=5.0).round(2) + 0.0
+    array([[ 0.  ,  0.5 ,  0.  ],
+           [-0.35,  0.35,  0.35],
+           [-0.5 ,  0.  ,  0.5 ],
+           [-0.35,  0.35,  0.35]])
     """
     if len(speeds) == 0:
         raise ValueError("no speeds; expected one or more [deg/s]")
@@ -134,6 +144,15 @@ def velocity_noise(content: Content, *, std: float = 30.0, tau: float = 0.2, dur
     ------
     ValueError
         A time constant or duration that is not positive, or of more than 2^23 ms; a negative standard deviation.
+
+    Examples
+    --------
+    >>> shaken = velocity_noise(std=30.0, tau=0.2, duration=10.0, random_state=0)
+    >>> x = shaken.parts[0].path(np.arange(0, 10, 0.01))[:, 0]  # where it is [deg]
+    >>> velocity = np.diff(x) / 0.01
+    >>> after_tau = np.corrcoef(velocity[:-20], velocity[20:])[0, 1]
+    >>> round(float(velocity.std())), round(float(after_tau), 2)  # deg/s, and 1/e
+    (30, 0.35)
     """
     positive(tau=tau, duration=duration)
     if not 0 <= std < math.inf:

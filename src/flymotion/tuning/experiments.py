@@ -63,6 +63,12 @@ class Experiment:
     setup : mapping of str to Any
         What of :class:`~flymotion.tuning.Setup` is not as by default; the time between frames is
         :func:`~flymotion.tuning.dt_for` the detector.
+
+    Examples
+    --------
+    >>> shown = EXPERIMENTS["apparent-motion"]
+    >>> shown.stimulus.__name__, shown.design["delay"], shown.in_spacings  # seconds; bars one spacing wide, and apart
+    ('apparent_motion', (0.025, 0.05, 0.1, 0.2, 0.4, 0.8), {'separation': 1, 'width': 1})
     """
 
     stimulus: Callable[..., Stimulus]

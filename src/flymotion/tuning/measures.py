@@ -35,7 +35,14 @@ __all__ = [
 
 
 class Selectivity(NamedTuple):
-    """Both direction selectivity indices in use; PD is the largest response, ND that to the opposite direction."""
+    """Both direction selectivity indices in use; PD is the largest response, ND that to the opposite direction.
+
+    Examples
+    --------
+    >>> found = direction_selectivity([4.0, 1.0, 1.0, 1.0], [0, 90, 180, 270])
+    >>> round(found.over_sum, 2), round(found.over_preferred, 2)  # (4 - 1) / (4 + 1), and (4 - 1) / 4
+    (0.6, 0.75)
+    """
 
     over_sum: Any
     """(PD - ND) / (PD + ND), both half-wave rectified: 1 for a detector that is silent, or negative, in its ND."""
@@ -47,7 +54,13 @@ class Selectivity(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """Where a curve is largest, in the unit of its axis, and how large it is there, in that of the responses."""
+    """Where a curve is largest, in the unit of its axis, and how large it is there, in that of the responses.
+
+    Examples
+    --------
+    >>> peak([1.0, 3.0, 1.0], [10.0, 20.0, 30.0])
+    Peak(position=20.0, value=3.0)
+    """
 
     position: Any
     """NaN where that is at an end of the axis, so that the curve may be larger beyond, or nowhere, of a flat curve."""

@@ -77,6 +77,15 @@ def read_recording(source: Any) -> xr.Dataset:
     ValueError
         A file that is no such table; names the file and the line. Labelled responses without an axis or its coordinate,
         or of which some are no finite numbers; names the cell and the place. A unit that is not the axis's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cells.csv"
+    >>> table = [[0, 1.0, 0.1], [90, 0.2, 0.9]]
+    >>> np.savetxt(path, table, delimiter=",", header="direction [deg], cell 1, cell 2", comments="")
+    >>> read_recording(path).response.sel(direction=90).values
+    array([0.2, 0.9])
     """
     if hasattr(source, "data_vars"):
         return _checked(source)
@@ -142,6 +151,12 @@ def gcamp(rise: float = 0.06, decay: float = 0.4) -> Chain:
     ----------
     rise, decay : float
         Time constants [s].
+
+    Examples
+    --------
+    >>> from flymotion.detectors.temporal import transfer
+    >>> [round(float(abs(transfer(gcamp(), frequency, dt=0.001))), 2) for frequency in (0.1, 1.0, 10.0)]
+    [0.97, 0.35, 0.01]
     """
     return LowPass(rise), LowPass(decay)
 

@@ -45,6 +45,12 @@ def eye_for(detector: Any, n_positions: int = 1) -> Grid | Hexagon | Line:
     ------
     ValueError
         Taps that fit neither.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import gruntman, hassenstein_reichardt
+    >>> eye_for(hassenstein_reichardt()).shape, eye_for(gruntman(), n_positions=6).shape
+    ((1, 2), (1, 11))
     """
     detector = as_detector(detector)
     sigma = acceptance_sigma(detector.acceptance, detector.spacing)
@@ -188,6 +194,17 @@ class Setup:
     ValueError
         No time between frames, a time to settle below 0, or no repeats; a spherical eye without a lattice, or a lens
         of none or that it does not have.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> from flymotion.stimuli import drifting_grating
+    >>> from flymotion.tuning import tune
+    >>> Setup(dt=0.01, settle=0.5).n_settled  # frames left out of the mean
+    50
+    >>> tuning = tune(hassenstein_reichardt(), drifting_grating, {"contrast": [0.5]}, dt=0.01, keep_time=True)
+    >>> dict(tuning.course.sizes), tuning.attrs["settle"]
+    ({'contrast': 1, 'time': 200}, 1.0)
     """
 
     dt: float = 1e-3

@@ -29,7 +29,15 @@ SHEET: dict[str, dict[str, Any]] = {
 
 
 class Characterisation(NamedTuple):
-    """What a detector answers to the experiments of a sheet, and what sums that up."""
+    """What a detector answers to the experiments of a sheet, and what sums that up.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import three_pixel
+    >>> results, summed_up = characterise(three_pixel(), dt=0.05, repeats=1)
+    >>> list(results), float(summed_up.preferred_direction)
+    (['local', 'summed', 'direction', 'frequency', 'contrast', 'reverse-phi', 'gliders'], 0.0)
+    """
 
     results: dict[str, Any]
     """Datasets by the names of :data:`SHEET`."""
@@ -60,6 +68,13 @@ def characterise(detector: Any, *, at_best: bool | None = None, **changes: Any) 
     -------
     Characterisation
         Each result says in its attribute ``at_best`` whether it is so, and in ``stimulus_wavelength`` what was shown.
+
+    Examples
+    --------
+    >>> from flymotion.detectors import hassenstein_reichardt
+    >>> found = characterise(hassenstein_reichardt(), dt=0.02, repeats=1).numbers
+    >>> round(float(found.temporal_frequency), 2), round(float(found.dsi), 2)  # 1 / (2 pi 0.15 s) = 1.06 Hz
+    (1.06, 1.0)
     """
     detector = as_detector(detector)
     at_best = bool(detector.directions) if at_best is None else at_best

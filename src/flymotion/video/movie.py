@@ -33,6 +33,12 @@ class Frame(NamedTuple):
         Whether it begins a clip: frames are missing before it, or it is the first.
     steps : float
         How far from the frame before, in steps from a frame taken to the next: more than 1 where a gap is bridged.
+
+    Examples
+    --------
+    >>> from flymotion import open_movie
+    >>> [(frame.time, frame.cut) for frame in open_movie(np.zeros((3, 4, 6)), rate=25.0).frames()]
+    [(0.0, True), (0.04, False), (0.08, False)]
     """
 
     image: np.ndarray
@@ -55,6 +61,13 @@ class Batch(NamedTuple):
         Whether the first frame begins a clip: it does not follow the last frame of the batch before.
     times : ndarray, shape (n_frames,)
         When each frame is shown [s], or NaN where the source does not tell.
+
+    Examples
+    --------
+    >>> from flymotion import open_movie
+    >>> movie = open_movie(np.zeros((5, 4, 6)), rate=25.0)
+    >>> [(batch.frames.shape, batch.cut) for batch in movie.batches(3)]  # five frames, three at a time
+    [((3, 4, 6), True), ((2, 4, 6), False)]
     """
 
     frames: np.ndarray
@@ -93,6 +106,13 @@ class Movie:
         Luminance from one stored level to the next, before areas are averaged; 0 where they are not whole numbers.
     coded : bool
         Whether frames went through a codec that may lose something: H.264, JPEG.
+
+    Examples
+    --------
+    >>> from flymotion import open_movie
+    >>> movie = open_movie(np.zeros((50, 48, 64), dtype=np.uint8), rate=25.0, start="1s", scale=2)
+    >>> movie.shape, movie.n_frames_estimate, sum(1 for frame in movie)
+    ((24, 32), 25, 25)
     """
 
     name: str

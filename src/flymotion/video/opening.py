@@ -125,6 +125,14 @@ def read_movie(source: Any, **options: Any) -> np.ndarray:
     ------
     VideoError
         As :func:`open_movie`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> green = np.zeros((4, 6, 8, 3), dtype=np.uint8) + np.array([0, 100, 0], dtype=np.uint8)
+    >>> movie = read_movie(green, scale=2)
+    >>> movie.shape, round(float(movie[0, 0, 0]), 1)  # areas of 2 x 2 pixels, luminance
+    ((4, 3, 4), 58.7)
     """
     return np.stack(list(open_movie(source, **options)))
 

@@ -18,7 +18,15 @@ REC_601 = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 
 class VideoError(ValueError):
-    """A movie that cannot be read; the message names the file and the reason."""
+    """A movie that cannot be read; the message names the file and the reason.
+
+    Examples
+    --------
+    >>> from flymotion import open_movie
+    >>> open_movie("missing.mp4")
+    Traceback (most recent call last):
+    flymotion.video.reader.VideoError: missing.mp4: No such file or directory
+    """
 
 
 class Orientation(NamedTuple):

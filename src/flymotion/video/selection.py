@@ -67,6 +67,14 @@ class Selection:
     ------
     ValueError
         Options out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flymotion import open_movie
+    >>> movie = open_movie(np.zeros((50, 48, 64)), rate=25.0, start="1s", stride=5, crop=(0, 24, 0, 64))
+    >>> movie.shape, movie.rate, movie.n_frames_estimate
+    ((24, 64), 5.0, 5)
     """
 
     start: int | str = 0

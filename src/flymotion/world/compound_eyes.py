@@ -118,6 +118,13 @@ class CompoundEye(Sphere):
         ValueError
             An unknown side; directions that are on no hexagonal lattice
             (:func:`~flymotion.world.lattice_finding.axial_coordinates`); a width out of range.
+
+        Examples
+        --------
+        >>> measured = buchner("left").directions
+        >>> eye = CompoundEye.from_directions(measured)
+        >>> eye.shape, int((eye.axial == 0).all(axis=1).sum())
+        ((699,), 1)
         """
         if side not in SIDES:
             raise ValueError(f"side is {side!r}; expected one of {', '.join(SIDES)}")
@@ -172,6 +179,12 @@ def both(left: CompoundEye, right: CompoundEye) -> CompoundEye:
     ------
     ValueError
         Eyes of which the first has lenses of a right eye, or the second of a left one.
+
+    Examples
+    --------
+    >>> left = buchner("left")
+    >>> left.shape, both(left, left.mirrored()).shape
+    ((699,), (1398,))
     """
     if left.half.any() or not right.half.all():
         raise ValueError(
@@ -234,6 +247,17 @@ def read_eye(path: str | os.PathLike[str]) -> CompoundEye:
         A file that is not there, or cannot be read; names it.
     ValueError
         A file that is no such table; names the file and the line. Directions on no hexagonal lattice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import Hexagon
+    >>> path = Path(tempfile.mkdtemp()) / "eye.csv"
+    >>> left_and_up = -5.0 * Hexagon(2).positions  # 5 degrees from lens to lens
+    >>> np.savetxt(path, left_and_up, delimiter=",", header="azimuth_deg,elevation_deg", comments="")
+    >>> eye = read_eye(path)
+    >>> eye.shape, eye.axial[:2].tolist()
+    ((19,), [[-2, 0], [-2, 1]])
     """
     path = Path(path)
     try:

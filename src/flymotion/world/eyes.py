@@ -57,7 +57,13 @@ FLY_SIGMA = acceptance_sigma(5.7, 5.1)
 
 
 class Eye(Protocol):
-    """What an eye has to offer."""
+    """What an eye has to offer.
+
+    Examples
+    --------
+    >>> [(type(eye).__name__, eye.positions.shape) for eye in (Line(5), Grid(2, 3), Hexagon(1), Sphere.evenly(9))]
+    [('Line', (5, 1)), ('Grid', (6, 2)), ('Hexagon', (7, 2)), ('Sphere', (9, 3))]
+    """
 
     @property
     def sigma(self) -> float:
@@ -115,6 +121,11 @@ class Line:
     ------
     ValueError
         A size or width out of range.
+
+    Examples
+    --------
+    >>> Line(5).positions.ravel(), Line(3).neighbours.tolist()
+    (array([-2., -1.,  0.,  1.,  2.]), [[0, 1], [1, 2]])
     """
 
     n: int
@@ -156,6 +167,12 @@ class Grid:
     ------
     ValueError
         A size or width out of range.
+
+    Examples
+    --------
+    >>> eye = Grid(2, 3)
+    >>> eye.shape, eye.positions[0].tolist()  # the upper left pixel: left of the middle, and above it
+    ((2, 3), [-1.0, -0.5])
     """
 
     height: int
@@ -259,6 +276,14 @@ class Sphere:
     ------
     ValueError
         Directions that are not finite vectors of three numbers, or a width out of range.
+
+    Examples
+    --------
+    >>> ahead_left_up = Sphere([[2, 0, 0], [0, 1, 0], [0, 0, 1]])
+    >>> ahead_left_up.shape, ahead_left_up.positions[0].tolist(), round(ahead_left_up.sigma, 2)
+    ((3,), [1.0, 0.0, 0.0], 2.42)
+    >>> Sphere.evenly(800).shape  # as many as a fly's eye has lenses, all round
+    (800,)
     """
 
     directions: Any
@@ -296,7 +321,14 @@ class Sphere:
 
     @classmethod
     def evenly(cls, n: int, sigma: float = acceptance_sigma(5.7)) -> Sphere:
-        """Return an eye of ``n`` directions spread evenly over the sphere, along a spiral from the zenith down."""
+        """Return an eye of ``n`` directions spread evenly over the sphere, along a spiral from the zenith down.
+
+        Examples
+        --------
+        >>> eye = Sphere.evenly(5)
+        >>> eye.positions[:, 2].round(1) + 0.0  # from the zenith down
+        array([ 0.8,  0.4,  0. , -0.4, -0.8])
+        """
         _check(sigma, n)
         height = 1 - (2 * np.arange(n) + 1) / n
         azimuth = np.arange(n) * math.pi * (3 - math.sqrt(5))
@@ -351,8 +383,16 @@ class Sphere:
         return cls(directions, given.number("sigma", least=0))
 
 
-def as_eye(eye: Eye | tuple[int, ...]) -> Eye:
-    """Return the eye, or the line or grid of so many pixels."""
+def as_eye(eye: Eye | tuple[int, ...] | int) -> Eye:
+    """Return the eye, or the line or grid of so many pixels.
+
+    Examples
+    --------
+    >>> as_eye(5), as_eye((2, 3)).shape, as_eye(Hexagon(1)).shape
+    (Line(n=5, sigma=0.47462100604330476), (2, 3), (7,))
+    """
+    if isinstance(eye, int | np.integer):
+        return Line(int(eye))
     if isinstance(eye, tuple):
         return Line(*eye) if len(eye) == 1 else Grid(*eye)
     return eye

@@ -62,6 +62,14 @@ def as_seen(directions: Any) -> tuple[np.ndarray, np.ndarray]:
     -------
     right, up : ndarray, shape (..., 3)
         Unit vectors; straight up and down, those of an eye that looks ahead and then nods.
+
+    Examples
+    --------
+    >>> right, up = as_seen([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # ahead, and to the left
+    >>> right + 0.0, up + 0.0
+    (array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.]]), array([[0., 0., 1.],
+           [0., 0., 1.]]))
     """
     directions = unmasked(directions, "directions", float)
     right = np.stack([directions[..., 1], -directions[..., 0], np.zeros(directions.shape[:-1])], axis=-1)
@@ -87,6 +95,12 @@ class Lattice:
     ------
     ValueError
         Coordinates of another shape, or that two pixels of an eye share.
+
+    Examples
+    --------
+    >>> row = Lattice(np.array([[0, 0], [0, 1], [0, 2]]), np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 2.0]]))
+    >>> row.at([[0, 1]]).ravel()  # the next one, of each of three lenses below each other
+    array([ 1,  2, -1])
     """
 
     axial: np.ndarray
@@ -196,6 +210,12 @@ def half_of(eye: Eye) -> np.ndarray:
     Returns
     -------
     ndarray of int, shape (n_pixels,)
+
+    Examples
+    --------
+    >>> from flymotion.world import Hexagon, buchner
+    >>> half_of(Hexagon(1)), np.bincount(half_of(buchner("both")))
+    (array([0, 0, 0, 0, 0, 0, 0]), array([699, 699]))
     """
     half: Any = getattr(eye, "half", None)
     return np.zeros(len(eye.positions), dtype=int) if half is None else np.asarray(half)

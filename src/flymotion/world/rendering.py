@@ -124,6 +124,14 @@ def sample_pairs(scene: Scene, eye: Eye, motion: Motion, n_pairs: int, random_st
     ------
     ValueError
         A scene too small for the eye, dimensions that differ, or a number of pairs that is not whole or is below 0.
+
+    Examples
+    --------
+    >>> from flymotion import ExponentialNoise, Line, Translation
+    >>> scene = ExponentialNoise(period=1024.0, random_state=0)
+    >>> pairs = sample_pairs(scene, Line(5), Translation(0.5, ndim=1), n_pairs=3, random_state=0)
+    >>> pairs.before.shape, pairs.motion.ravel().round(2)  # pixels per frame, positive to the right
+    ((3, 5), array([-0.01, -0.41, -0.46]))
     """
     if not isinstance(n_pairs, (int, np.integer)) or n_pairs < 0:
         raise ValueError(f"n_pairs is {n_pairs!r}; expected a whole number, 0 or more")

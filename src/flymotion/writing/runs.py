@@ -44,6 +44,15 @@ class Results:
         A folder in it, to write them to, each through :func:`whole`.
     sources : tuple
         What is read, and must not be written over.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with results(tempfile.mkdtemp(), ["table.csv"]) as run:
+    ...     _ = (run.aside / "table.csv").write_text("a,b")
+    ...     before = [path.name for path in run.folder.glob("*.csv")]
+    >>> before, [path.name for path in run.folder.glob("*.csv")]  # in its place only when the run has ended well
+    ([], ['table.csv'])
     """
 
     folder: Path

@@ -23,7 +23,14 @@ BEING_WRITTEN = ".unfinished-"
 
 
 class WriteError(OSError):
-    """A file or folder that cannot be written; names it and the reason."""
+    """A file or folder that cannot be written; names it and the reason.
+
+    Examples
+    --------
+    >>> check(".")  # where a file is to be
+    Traceback (most recent call last):
+    flymotion.writing.whole_files.WriteError: .: is a folder; expected a place for a file
+    """
 
 
 def check(path: str | os.PathLike[str], *, sources: Iterable[Any] = (), folder: bool = False) -> Path:
@@ -42,6 +49,17 @@ def check(path: str | os.PathLike[str], *, sources: Iterable[Any] = (), folder: 
     ------
     WriteError
         A folder where a file is to be, one of the sources, or a place that cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> video = Path(tempfile.mkdtemp()) / "street.mp4"
+    >>> video.touch()
+    >>> check(video.with_name("arrows.mp4"), sources=[video]).name
+    'arrows.mp4'
+    >>> check(video, sources=[video])
+    Traceback (most recent call last):
+    flymotion.writing.whole_files.WriteError: ...street.mp4: is read from, and would be written over; ...
     """
     path = Path(path)
     with in_words(path):
@@ -139,7 +157,15 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def in_words(path: Path, *, meanwhile: bool = False) -> Iterator[None]:
-    """Let a fault of writing name the path; where other files are read ``meanwhile``, not one that names another."""
+    """Let a fault of writing name the path; where other files are read ``meanwhile``, not one that names another.
+
+    Examples
+    --------
+    >>> with in_words(Path("fields.npz")):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    flymotion.writing.whole_files.WriteError: fields.npz: cannot be written (No space left on device)
+    """
     try:
         yield
     except WriteError:
@@ -179,7 +205,20 @@ def _into_place(place: Path, path: Path) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until the end of the block."""
+    """Let Ctrl-C and SIGTERM wait until the end of the block.
+
+    Examples
+    --------
+    >>> import signal
+    >>> done = []
+    >>> try:
+    ...     with undisturbed():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done.append("what was begun")
+    ... except KeyboardInterrupt:
+    ...     print(*done, "is finished first")
+    what was begun is finished first
+    """
     came: list[int] = []
     here = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if here}

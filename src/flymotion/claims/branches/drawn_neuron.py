@@ -50,7 +50,7 @@ def draw_neuron(weights: np.ndarray, found: Multiplied) -> Figure:
         axes.axhline(0, color="0.7", linewidth=0.6, zorder=0)
         axes.axvline(0, color="0.7", linewidth=0.6, zorder=0)
         axes.set_title(f"{title}\ncorrelation {np.corrcoef(product, shown)[0, 1]:.2f}", fontsize=9)
-        axes.set(xlabel=r"$\Delta x^{\prime} W x$", ylabel="soma [mV above rest]")
+        axes.set(xlabel=r"$\Delta x^\top W x$", ylabel="soma [mV above rest]")
     return figure
 
 
@@ -79,7 +79,7 @@ def _draw_branches(axes: Axes, W: np.ndarray, limit: float) -> None:
             name = rf"${'+' if sign > 0 else '-'}\Delta x_{{{i + 1}}}$"
             x, y = along * (SYNAPSES_TO + 0.62)
             axes.text(x, y, name, ha="center", va="center", fontsize=10)
-    axes.scatter(0, 0, s=1500, color="0.85", edgecolors="0.3", zorder=4)
+    axes.scatter(0, 0, s=1500, color="white", edgecolors="black", zorder=4)
     axes.text(0, 0, r"$\theta$", ha="center", va="center", fontsize=14, zorder=5)
     axes.set(xlim=(-4.9, 4.9), ylim=(-5.9, 4.6), aspect="equal")
     axes.set_title("learned from frames: the neuron for motion to the right", fontsize=10)
@@ -108,6 +108,6 @@ def draw_map(found: Multiplied) -> Figure:
             axes.set(xscale="log", yscale="log", xlabel=label, ylabel="shunt at no change [leak]")
             axes.minorticks_off()
             axes.set_title(f"shunts that go {way}", fontsize=9)
-    figure.colorbar(image, ax=panels, label=r"correlation of the soma with $\Delta x^{\prime} W x$, 0 to 1", shrink=0.7)
+    figure.colorbar(image, ax=panels, label=r"correlation of the soma with $\Delta x^\top W x$, 0 to 1", shrink=0.7)
     figure.suptitle("Where a neuron with branches multiplies; white line: 0.95, cross: as stated in C21", fontsize=10)
     return figure

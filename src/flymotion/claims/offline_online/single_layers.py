@@ -108,7 +108,7 @@ TOLD = {
     "reconstruction": (
         "(a) reconstruction, Eqs. 1-2",
         "$x_i$, $y_j$, and all $y_k$ and $W_{ik}$",
-        "$-W'W$, of all $W$",
+        r"$-W^\top W$, of all $W$",
     ),
     "sm": ("(b) SM, Eqs. 3-6", "$x_i$, $y_j$", "$-M$, learned from $y_j$, $y_k$"),
     "nsm": ("(c) NSM, Eqs. 5-7: outputs max(., 0)", "$x_i$, $y_j$", "$-M$, learned from $y_j$, $y_k$"),
@@ -129,9 +129,9 @@ def draw_layers(layers: Layers) -> Figure:
         panels[1, i].set_title(f"feedforward weights of {K} units", fontsize=9)
         panels[2, i].set(xlabel="from unit", xticks=range(K), xticklabels=range(1, K + 1))
         panels[2, i].set(ylabel="to unit", yticks=range(K), yticklabels=range(1, K + 1))
-        of = "$W'W$" if name == "reconstruction" else "$M$"
+        of = r"$W^\top W$" if name == "reconstruction" else "$M$"
         output, drive = layers.outputs[0, i], layers.drives[0, i]
-        title = f"{of}; correlation of outputs {output:.2f}, of $W'x$ {drive:.2f}"
+        title = rf"{of}; correlation of outputs {output:.2f}, of $W^\top x$ {drive:.2f}"
         panels[2, i].set_title(title, fontsize=9)
     figure.colorbar(filters, ax=panels[1], label="weight (filters of norm 1)", shrink=0.8, pad=0.01)
     figure.colorbar(lateral, ax=panels[2], label="weight / largest", shrink=0.8, pad=0.01)

@@ -43,6 +43,8 @@ def principal_whitening(frames: np.ndarray, ridge: float = RIDGE) -> tuple[np.nd
     values, vectors = eigh(X.T @ X / len(X))
     added = ridge * values.mean()
     kept = values >= added
+    # which of both signs a component has is rounding's, and filters that are drawn at random are others then
+    vectors = vectors * np.sign(np.random.default_rng(0).normal(size=len(vectors)) @ vectors)
     return (vectors[:, kept] / np.sqrt(values[kept] + added)).T, added
 
 

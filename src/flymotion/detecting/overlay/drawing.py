@@ -71,6 +71,14 @@ class Overlay:
     ------
     ValueError
         An unknown mode.
+
+    Examples
+    --------
+    >>> from flymotion import detect
+    >>> detecting = detect(np.zeros((2, 60, 80)), rate=25, dense=True)
+    >>> overlay = Overlay("arrows", detecting.angles)
+    >>> [overlay.draw(detection).shape for detection in detecting]  # RGB, with a strip for the legend below
+    [(94, 80, 3), (94, 80, 3)]
     """
 
     def __init__(

@@ -49,6 +49,18 @@ class OverlayVideo:
         An unknown mode; responses to draw, of a detection that is not dense.
     WriteError
         A file that cannot be written, where the statement begins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from flymotion import detect, open_movie
+    >>> path = Path(tempfile.mkdtemp()) / "arrows.mp4"
+    >>> detecting = detect(np.zeros((4, 60, 80)), rate=25)
+    >>> with OverlayVideo(path, detecting) as video:
+    ...     for detection in detecting:
+    ...         video.write(detection)
+    >>> open_movie(path).shape, open_movie(path).rate
+    ((94, 80), 25.0)
     """
 
     def __init__(self, path: str | os.PathLike[str], detecting: Detecting, mode: str = "arrows") -> None:

@@ -95,6 +95,12 @@ def exponential_covariance(correlation_length: float, sigma: float, ndim: int = 
     ------
     ValueError
         As of :func:`smooth_covariance`.
+
+    Examples
+    --------
+    >>> points, optics = exponential_covariance(3.0, sigma=0.0), exponential_covariance(3.0, sigma=0.475)
+    >>> points([[0.0], [3.0]]).round(3), optics([[0.0], [3.0]]).round(3)  # optics blur what is fine
+    (array([1.   , 0.368]), array([0.844, 0.377]))
     """
     _check(correlation_length, sigma, ndim)
 

@@ -34,6 +34,14 @@ class Dot:
     ------
     ValueError
         A diameter that is not positive, numbers that are not finite, other dimensions than 1 or 2.
+
+    Examples
+    --------
+    >>> from flymotion.world import Grid, render
+    >>> render(Dot(diameter=2.0), Grid(3, 3, sigma=0.0), [[0.0, 0.0]])[0].round(2)  # a half at half the diameter
+    array([[0.25, 0.5 , 0.25],
+           [0.5 , 1.  , 0.5 ],
+           [0.25, 0.5 , 0.25]])
     """
 
     diameter: float

@@ -46,6 +46,12 @@ class FourierScene:
     ------
     ValueError
         Modes that are not finite, or of even length; a period that is not positive, or of other dimensions.
+
+    Examples
+    --------
+    >>> wave = FourierScene(np.array([0.5, 0.0, 0.5 + 0j]), period=(8.0,), extent=np.array([[0.0, 8.0]]))
+    >>> wave.sample(np.array([[0.0], [2.0], [4.0]]), sigma=0.0).round(6) + 0.0  # cos(2 pi x / 8)
+    array([ 1.,  0., -1.])
     """
 
     modes: np.ndarray
@@ -67,6 +73,7 @@ class FourierScene:
         positive(**{f"period[{k}]": period for k, period in enumerate(self.period)})
         if not np.isfinite(self.modes).all():
             raise ValueError("the scene has modes that are not finite; expected finite numbers")
+        object.__setattr__(self, "modes", np.asarray(self.modes, np.complex128))
 
     @property
     def ndim(self) -> int:
@@ -240,6 +247,15 @@ def photograph(image: Any, *, pixels_per_spacing: float = 2.0) -> FourierScene:
     ------
     ValueError
         An image of another shape, or not finite; not a positive number of pixels per spacing.
+
+    Examples
+    --------
+    >>> ramp = np.add.outer(np.zeros(16), np.arange(16.0))
+    >>> scene = photograph(ramp, pixels_per_spacing=2.0)
+    >>> scene.extent.tolist()
+    [[0.0, 8.0], [0.0, 8.0]]
+    >>> scene.sample(np.array([[2.0, 4.0], [3.0, 4.0]]), sigma=0.5).round(1)  # a spacing to the right are two pixels
+    array([3.5, 5.5])
     """
     positive(pixels_per_spacing=pixels_per_spacing)
     image = as_luminance(image[None] if np.ndim(image) == 1 else image)

@@ -12,7 +12,17 @@ __all__ = ["FlatScene", "Scene", "as_covariances", "as_luminance", "check_seen"]
 
 
 class Scene(Protocol):
-    """What a scene has to offer."""
+    """What a scene has to offer.
+
+    Examples
+    --------
+    >>> from flymotion.world.scenes import Grating, SphericalNoise
+    >>> flat, all_round = Grating(8.0, ndim=2), SphericalNoise(20.0, random_state=0)
+    >>> flat.ndim, all_round.ndim
+    (2, 3)
+    >>> flat.sample(np.array([[0.0, 0.0], [4.0, 0.0]]), sigma=0.0).round(6)  # bright, and half a wavelength away dark
+    array([ 1., -1.])
+    """
 
     @property
     def ndim(self) -> int:
@@ -27,7 +37,15 @@ class Scene(Protocol):
 
 
 class FlatScene(Scene, Protocol):
-    """What a scene of one or two dimensions has to offer besides."""
+    """What a scene of one or two dimensions has to offer besides.
+
+    Examples
+    --------
+    >>> from flymotion.world.scenes import SmoothNoise
+    >>> scene = SmoothNoise(2.0, period=64.0, random_state=0)
+    >>> scene.extent.tolist(), scene.wraps  # an eye may be anywhere in a period, and look across its border
+    ([[0.0, 64.0]], True)
+    """
 
     @property
     def extent(self) -> np.ndarray:

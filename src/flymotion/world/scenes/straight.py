@@ -37,6 +37,14 @@ class Grating:
     ------
     ValueError
         A wavelength that is not positive, numbers that are not finite, other dimensions than 1 or 2.
+
+    Examples
+    --------
+    >>> from flymotion.world import FLY_SIGMA, Line, render
+    >>> render(Grating(4.0), Line(5, sigma=0.0), [[0.0]]).round(6) + 0.0
+    array([[-1.,  0.,  1.,  0., -1.]])
+    >>> render(Grating(4.0), Line(5, sigma=FLY_SIGMA), [[0.0]]).round(2) + 0.0  # what a fly's optics leave of it
+    array([[-0.76,  0.  ,  0.76,  0.  , -0.76]])
     """
 
     wavelength: float
@@ -93,6 +101,12 @@ class SquareGrating:
     Through optics of a width :math:`w \le 1/4` wavelength it is the sum of the edges next to a point; through wider
     ones of the first damped harmonics, m = 1, 3, 5, of
     :math:`(4 / \pi) \sum_m \pm m^{-1} \exp(-(2 \pi m w)^2 / 2) \cos 2 \pi m u`. What either leaves out is below 1e-18.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line, render
+    >>> render(SquareGrating(4.0), Line(4, sigma=0.0), [[0.0]])
+    array([[-1.,  1.,  1., -1.]])
     """
 
     wavelength: float
@@ -164,6 +178,12 @@ class Edge:
     ------
     ValueError
         Numbers that are not finite, other dimensions than 1 or 2.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line, render
+    >>> render(Edge(), Line(5), [[0.0]]).round(2)  # through a fly's optics
+    array([[-0.5 , -0.48,  0.  ,  0.48,  0.5 ]])
     """
 
     position: float = 0.0
@@ -210,6 +230,12 @@ class Bar:
     ------
     ValueError
         A width that is not positive, numbers that are not finite, other dimensions than 1 or 2.
+
+    Examples
+    --------
+    >>> from flymotion.world import Line, render
+    >>> render(Bar(width=2.0, contrast=-1.0), Line(5, sigma=0.0), [[0.0]]) + 0.0  # a dark bar; its edges are half
+    array([[ 0. , -0.5, -1. , -0.5,  0. ]])
     """
 
     width: float
