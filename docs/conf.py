@@ -53,7 +53,7 @@ sphinx_gallery_conf = {
     "reference_url": {"flymotion": None},
     "doc_module": ("flymotion",),
     "backreferences_dir": None,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("figures.scrape",),
 }
 
 html_theme = "pydata_sphinx_theme"
