@@ -26,6 +26,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "docstrings",
+    "links",
     "mathml",
     "offline",
 ]
@@ -50,11 +51,14 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "abort_on_example_error": True,
+    "write_computation_times": False,  # that page loads scripts from elsewhere
     "reference_url": {"flymotion": None},
     "doc_module": ("flymotion",),
     "backreferences_dir": None,
     "image_scrapers": ("figures.scrape",),
 }
+
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "flymotion"
@@ -64,6 +68,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"reference/**": []}  # of many hundred names: each page would take seconds; breadcrumbs lead back
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": False,
     "header_links_before_dropdown": 6,

@@ -1,5 +1,6 @@
 """Docstrings are written to be read as text; what of them reStructuredText would misread is told here."""
 
+import inspect
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ STAR = re.compile(r"(?<=[(\s])\*(?=[\w.]+[],)[])")
 
 def mend(app: Sphinx, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
     """Escape the stars of shapes; and let a value without words of its own have none, not its type's."""
-    if what == "data" and {*map(str.strip, lines)} <= {*map(str.strip, (type(value).__doc__ or "").splitlines())}:
+    if what == "data" and {*lines} & {*inspect.cleandoc(type(value).__doc__ or "").splitlines()} - {""}:
         lines.clear()
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else STAR.sub(r"\\*", line) for line in lines]
 

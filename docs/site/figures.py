@@ -23,4 +23,5 @@ def scrape(block: tuple[str, str, int], block_vars: dict[str, Any], gallery_conf
     places = [next(block_vars["image_path_iterator"]) for _ in new]
     for figure, place in zip(new, places, strict=True):
         figure.savefig(place, dpi=120, facecolor="white")
+    pyplot.close("all")
     return figure_rst(places, gallery_conf["src_dir"])

@@ -37,5 +37,5 @@ def check(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Look when the build is done."""
-    app.connect("build-finished", check)
+    app.connect("build-finished", check, priority=900)  # after the theme has written its styles
     return {"parallel_read_safe": True, "parallel_write_safe": True}

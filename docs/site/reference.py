@@ -13,7 +13,7 @@ from types import GenericAlias, ModuleType
 
 import flymotion
 
-__all__ = ["write_reference"]
+__all__ = ["documented", "write_reference"]
 
 NOT_OURS = "tuple, dict, BaseException, object"
 """What is inherited from these is documented elsewhere; the template of a class's own page says so, too."""
@@ -92,10 +92,23 @@ def directive(export: str, value: object) -> list[str]:
     return [f".. {'autodata' if is_data(value) else 'autofunction'}:: {export}"]
 
 
+def all_modules() -> dict[str, ModuleType]:
+    """Return the modules that the reference is of, by name."""
+    return {name: importlib.import_module(name) for name in module_names()}
+
+
+def documented() -> dict[str, str]:
+    """Return for each dotted name by which a listed thing can be imported that under which it is documented."""
+    modules = all_modules()
+    home = homes(modules)
+    names = {f"{name}.{export}": home[export, id(value)] for name in modules for export, value in listed(modules[name])}
+    return names | {name: name for name in modules}
+
+
 def write_reference(folder: Path) -> None:
     """Write all pages into a folder; what has not changed keeps its time, so that it is not built again."""
     folder.mkdir(exist_ok=True)
-    modules = {name: importlib.import_module(name) for name in module_names()}
+    modules = all_modules()
     home = homes(modules)
     for name, module in modules.items():
         below = [each for each in modules if each.rpartition(".")[0] == name and name != "flymotion"]
