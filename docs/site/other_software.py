@@ -118,8 +118,8 @@ def by_field(frames: np.ndarray) -> float:
 def by_energy(pyramid: Any, frames: np.ndarray) -> float:
     """Return the direction [deg] of the vector sum of mean motion energies, over filters of a direction that move.
 
-    Turned by 180 degrees: pymoten 0.1.3 labels them so that most energy is opposite to where content moves. Means, as it
-    has more filters of some directions than of others.
+    Turned by 180 degrees: pymoten 0.1.3 labels them so that most energy is opposite to where content moves. Means, as
+    it has more filters of some directions than of others.
     """
     energy = pyramid.project_stimulus(frames.astype(float))[8:-8].mean(axis=0)
     moving = np.array([each["temporal_freq"] > 0 for each in pyramid.filters])
