@@ -52,7 +52,6 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "abort_on_example_error": True,
     "write_computation_times": False,  # that page loads scripts from elsewhere
-    "reference_url": {"flymotion": None},
     "doc_module": ("flymotion",),
     "backreferences_dir": None,
     "image_scrapers": ("figures.scrape",),

@@ -63,13 +63,17 @@ def page(name: str, module: ModuleType, home: dict[tuple[str, int], str], below:
     elsewhere = [f"~{place.removeprefix(name + '.')}" for place in places if place.rpartition(".")[0] != name]
     lines = [*title(name, "="), f".. automodule:: {name}", "   :no-members:", "", f".. currentmodule:: {name}", ""]
     if has_pages(name, module):
-        lines += [".. autosummary::", "   :toctree:", "", *(f"   {export}" for export in here), ""] if here else []
+        lines += (
+            [".. autosummary::", "   :toctree:", "   :nosignatures:", "", *(f"   {export}" for export in here), ""]
+            if here
+            else []
+        )
     else:
         for export in here:
             lines += [*title(export, "-"), *directive(export, getattr(module, export)), ""]
     if elsewhere:
         lines += [*title("Listed here, documented elsewhere", "-")]
-        lines += [".. autosummary::", "", *(f"   {place}" for place in elsewhere), ""]
+        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {place}" for place in elsewhere), ""]
     if below:
         lines += [*title("Modules", "-"), ".. toctree::", "   :maxdepth: 1", "", *(f"   {each}" for each in below), ""]
     return "\n".join(lines)
