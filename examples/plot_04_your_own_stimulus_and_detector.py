@@ -20,19 +20,20 @@ from flymotion.world.scenes import Bar, Grating
 # %%
 # A detector
 # ----------
-# Two arms: what brightened at the left pixel, a little later, times what brightens here. ``along(-1, 0)`` says which
-# pixels the formula taps, for motion to the right; for other directions they are turned.
+# Two arms, both of what brightens, one of them late. What came by on the left times what is here, less the mirror
+# image: a Hassenstein-Reichardt detector of ON signals. ``along(-1, 0)`` says which pixels the formula taps, for motion
+# to the right; for other directions they are turned.
 
 
-def enhanced(tap):
-    """Multiply what came by on the left with what is here."""
-    return tap("slow", -1) * tap("fast", 0)
+def opponent(tap):
+    """Multiply what came by on the left with what is here, less the mirror image."""
+    return tap("slow", -1) * tap("fast", 0) - tap("fast", -1) * tap("slow", 0)
 
 
 mine = Detector(
     arms={"slow": (HighPass(0.25), Rectify(), LowPass(0.05)), "fast": (HighPass(0.25), Rectify())},
     displacements=along(-1, 0),
-    combine=enhanced,
+    combine=opponent,
 )
 
 # %%
@@ -73,5 +74,5 @@ responses = mine(movie, 0.01, eye=eye, direction=[30, 210])  # along an axis of 
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.plot(np.arange(len(movie)) * 0.01, responses.mean(axis=1), label=["30 deg", "210 deg"])
-ax.set(xlabel="time [s]", ylabel="mean response [contrast squared]")
+ax.set(xlabel="time [s]", ylabel="mean response")
 ax.legend(title="direction")

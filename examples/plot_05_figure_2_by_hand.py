@@ -53,6 +53,7 @@ kmeans = OuterProductKMeans(2, random_state=0).fit(chi)
 
 titles = ["SM 1", "SM 2", "NSM 1", "NSM 2", "PCA 1", "PCA 2", "K-means 1", "K-means 2"]
 learned = np.concatenate([model.generators_ for model in (sm, nsm, pca, kmeans)])
+learned /= np.linalg.norm(learned, axis=(1, 2), keepdims=True)
 filters = draw_filters(learned, titles, n_columns=4)
 
 # %%

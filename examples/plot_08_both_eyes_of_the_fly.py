@@ -14,6 +14,7 @@ from flymotion.circuits import SUBTYPES
 from flymotion.circuits.schooling import schooling
 from flymotion.flying import Unrolled, turning
 from flymotion.plots import draw_eye
+from flymotion.world.compound_eyes import SIDES
 
 # %%
 # Lenses
@@ -35,15 +36,19 @@ circuit.fit(schooling(eye, n_clips=4, duration=4.0, random_state=0))
 # %%
 # A panorama that turns to the right
 # ----------------------------------
-# Each cell of each column answers every frame. Which subtype answers most, over the frames?
+# Each cell of each column answers every frame. Subtype a prefers motion from front to back, b from back to front: what
+# moves to the right goes from back to front in the left eye, and from front to back in the right one.
 
 movie = turning("panorama", duration=1.0).movie(eye, dt=0.02)
 answers = circuit.transform(movie)  # (n_frames, 1398 columns, T4a-d and T5a-d)
-means = answers[10:].mean(axis=(0, 1))
 names = [*SUBTYPES]
+places = np.arange(len(names))
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.bar(names, means)
-ax.set(ylabel="mean response", title="T4b and T5b prefer motion to the right, a to the left")
+for number, side in enumerate(SIDES):
+    ax.bar(places + 0.4 * number - 0.2, answers[10:, eye.half == number].mean(axis=(0, 1)), 0.4, label=f"{side} eye")
+ax.set_xticks(places, names)
+ax.set(ylabel="mean response")
+ax.legend(loc="lower right")
 
 # %%
 # What T4b sees

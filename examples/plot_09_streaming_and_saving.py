@@ -17,7 +17,8 @@ from flymotion import ExponentialNoise, Line, MotionField, MotionLearner, Transl
 # %%
 # Learning from pieces
 # --------------------
-# However a stream is cut into calls of ``partial_fit``, the same is learned.
+# However a stream is cut into calls of ``partial_fit``, the same is learned. The first 2,000 pairs are kept to start
+# from; after them there is little left to learn in a world as simple as this one.
 
 eye, motion = Line(7), Translation(0.3, ndim=1)
 scene = ExponentialNoise(3.0, random_state=0)

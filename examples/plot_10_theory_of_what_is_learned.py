@@ -67,4 +67,4 @@ for feature, name in [("change", "change x before"), ("midpoint", "change x mean
     ax.plot(shifts, np.maximum(right, 1 - np.array(right)), "o-", label=name)
 ax.axhline(0.5, color="0.5", linewidth=1)
 ax.set(xlabel="largest shift [pixels/frame]", ylabel="direction right, single pairs", ylim=(0.45, 1))
-ax.legend()
+ax.legend(loc="lower left")
