@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "abort_on_example_error": True,
+    "capture_repr": (),  # what a script prints is enough
     "write_computation_times": False,  # that page loads scripts from elsewhere
     "doc_module": ("flymotion",),
     "backreferences_dir": None,

@@ -88,6 +88,17 @@ def test_python_of_a_page_imports_what_there_is(page):
     assert [what for what in ours if not hasattr(importlib.import_module(what[0]), what[1])] == []
 
 
+STAND_ALONE = ("compartments", "connectome", "eyes", "fly", "getting-started", "literal-network", "motion-lab")
+STAND_ALONE += ("slow-features", "starts")
+"""Pages whose Python needs nothing else: no video of the reader's."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STAND_ALONE)
+def test_python_of_a_page_runs(name):
+    exec(compile("\n".join(blocks(DOCS / f"{name}.md", "python")), name, "exec"), {})
+
+
 def shell_lines(page):
     indented = re.findall(r"^ {4}(.*)$", FENCE.sub("", text_of(page)), flags=re.MULTILINE)
     lines = [line for code in blocks(page, "sh") for line in code.splitlines()] + indented
@@ -128,3 +139,36 @@ def test_references_of_docstrings_lead_somewhere():
     lost = [(file, target) for file, target in targets if not names.issuperset(target.split("."))]
     assert [(file, target) for file, target in lost if not importable(target)] == []
     assert [(file, target) for file, target in targets if "flymotion." in target and not importable(target)] == []
+
+
+@pytest.fixture
+def site(monkeypatch):
+    """The modules that the site is built with, of which some need Sphinx."""
+    monkeypatch.syspath_prepend(str(DOCS / "site"))
+    return importlib.import_module
+
+
+def test_everything_public_has_a_place_in_the_reference(site):
+    reference = site("reference")
+    places = reference.documented()
+    modules = reference.all_modules()
+    listed = {f"{name}.{export}" for name, module in modules.items() for export, _ in reference.listed(module)}
+    assert listed <= places.keys()
+    assert places["flymotion.world.eyes.Line"] == places["flymotion.world.Line"] == "flymotion.Line"
+    rooms = {name for name in modules if name.count(".") <= 1}
+    assert rooms == set(re.findall(r"^reference/(\S+)$", text_of(DOCS / "reference.md"), flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("page", "fetches"),
+    [
+        ('<a href="https://example.org/">elsewhere</a> <img src="figure.png">', 0),
+        ('<script src="https://example.org/script.js"></script>', 1),
+        ('<link rel="stylesheet" href="//example.org/style.css">', 1),
+        ('<style>@import "https://example.org/style.css"; p { background: url(//example.org/p.png) }</style>', 2),
+    ],
+)
+def test_what_a_page_would_fetch_is_noticed(site, tmp_path, page, fetches):
+    pytest.importorskip("sphinx")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    assert len(site("offline").from_network(tmp_path)) == fetches

@@ -40,7 +40,14 @@ def link_names(app: Sphinx, doctree: nodes.document) -> None:
     for literal in list(doctree.findall(nodes.literal)):
         if NAME.fullmatch(literal.astext()) and not isinstance(literal.parent, addnodes.pending_xref | nodes.reference):
             target = {"refdomain": "py", "reftype": "obj", "reftarget": home(literal.astext()), "refwarn": False}
-            literal.replace_self(addnodes.pending_xref("", literal.deepcopy(), **target))
+            literal.replace_self(addnodes.pending_xref("", foldable(literal.astext()), **target))
+
+
+def foldable(name: str) -> nodes.literal:
+    """Return a name that may go on in the next line after a dot, as in a narrow column of a table."""
+    first, *rest = re.split(r"(?<=\.)", name)
+    folds = [each for part in rest for each in (nodes.raw("", "<wbr>", format="html"), nodes.Text(part))]
+    return nodes.literal("", "", nodes.Text(first), *folds)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
