@@ -38,7 +38,7 @@ templates_path = ["site/templates"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["fieldlist"]
 
-autosummary_generate = True
+autosummary_generate = write_reference(DOCS / "reference")
 autodoc_typehints = "none"  # numpydoc's sections say types, with shapes
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -78,8 +78,3 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-
-
-def setup(app):
-    """Write the reference before Sphinx looks for pages."""
-    write_reference(DOCS / "reference")

@@ -109,8 +109,11 @@ def documented() -> dict[str, str]:
     return names | {name: name for name in modules}
 
 
-def write_reference(folder: Path) -> None:
-    """Write all pages into a folder; what has not changed keeps its time, so that it is not built again."""
+def write_reference(folder: Path) -> list[str]:
+    """Write all pages into a folder, and return their names, below the folder's own.
+
+    What has not changed keeps its time, so that it is not built again, and what there is no more goes.
+    """
     folder.mkdir(exist_ok=True)
     modules = all_modules()
     home = homes(modules)
@@ -120,3 +123,6 @@ def write_reference(folder: Path) -> None:
         place = folder / f"{name}.rst"
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")
+    for gone in {path.stem for path in folder.glob("*.rst")} - {*modules, *home.values()}:
+        (folder / f"{gone}.rst").unlink()
+    return [f"{folder.name}/{name}.rst" for name in modules]
