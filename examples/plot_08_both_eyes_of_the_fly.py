@@ -48,7 +48,7 @@ for number, side in enumerate(SIDES):
     ax.bar(places + 0.4 * number - 0.2, answers[10:, eye.half == number].mean(axis=(0, 1)), 0.4, label=f"{side} eye")
 ax.set_xticks(places, names)
 ax.set(ylabel="mean response")
-ax.legend(loc="lower right")
+ax.legend(loc="upper right")
 
 # %%
 # What T4b sees
