@@ -3,15 +3,15 @@ r"""The compiled life of neurons with branches: conductances, voltages, rates th
 Each assignment to a synapse has on its right side only what is at that synapse, or, where sites compete, what is at its
 three siblings. Letters are those of :mod:`flymotion.circuits.membranes` and :mod:`flymotion.similarity.literal`.
 
-===============  ===================  ==================================================================================
-``u, v``         (T, n), (T, n)       changes, relative to that which closes or doubles a shunt, and intensities
-``synapses``     (K, n, 2, n, 2)      of unit, changing pixel, branch of the pair, intensity, its ON or OFF part;
+==============  ====================  ============================================================================
+``u, v``        (T, n), (T, n)        changes, relative to that which closes or doubles a shunt, and intensities
+``synapses``    (K, n, 2, n, 2)       of unit, changing pixel, branch of the pair, intensity, its ON or OFF part;
                                       positive ones excite and negative ones inhibit
-``signs``        (K, n, 2, n, 2)      which a synapse may be: 1, -1, or 0 for both
-``That``         (K,)                 each unit's sum of squared rates (Eq. 18)
-``Q``            (K, K)               synapses from interneuron c onto unit a
-``P, L, Zhat``   (K, K), (K, K), (K,) those of interneuron c, from units and from other interneurons, and its Zhat
-===============  ===================  ==================================================================================
+``signs``       (K, n, 2, n, 2)       which a synapse may be: 1, -1, or 0 for both
+``That``        (K,)                  each unit's sum of squared rates (Eq. 18)
+``Q``           (K, K)                synapses from interneuron c onto unit a
+``P, L, Zhat``  (K, K), (K, K), (K,)  those of interneuron c, from units and from other interneurons, and its Zhat
+==============  ====================  ============================================================================
 """
 
 from __future__ import annotations

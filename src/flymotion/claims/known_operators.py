@@ -57,7 +57,7 @@ def on_whitened(operator: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 
 def best_known(filters: np.ndarray, known: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return the |cosine| of filters, shape (..., n, n), with the operator each is likest, and with all, by name."""
+    """Return sizes of cosines of filters, shape (..., n, n), with the operator each is likest, and with all by name."""
     likeness = {name: np.abs(cosine(filters, A)) for name, A in known.items()}
     return np.max(list(likeness.values()), axis=0), likeness
 

@@ -6,14 +6,14 @@ Outputs with a level of their own, as probabilities, are taken from that level f
 whose largest and least hundredth are brought in: magnitudes that are quotients, as of reconstruction, have no mean.
 New pairs are then named by the output that answers most.
 
-=================  ===================================================================================================
-``match``          for each parameter of the motion, the largest :math:`|\cos|` of a filter with the analytic generator
-``span``           for each parameter, the share of the generator that lies in the span of the filters, as a cosine
-``found``          ways whose new pairs are named right more often than half-way between chance and always
-``accuracy``       share of the new pairs that are named right; those to which all outputs answer alike are not
-``velocity``       correlation of a linear readout of all outputs (ridge regression) with the motion, mean over them
-``accuracy_other`` accuracy on content of quite another kind
-=================  ===================================================================================================
+==================  ====================================================================================================
+``match``           for each parameter of the motion, the largest :math:`|\cos|` of a filter with the analytic generator
+``span``            for each parameter, the share of the generator that lies in the span of the filters, as a cosine
+``found``           ways whose new pairs are named right more often than half-way between chance and always
+``accuracy``        share of the new pairs that are named right; those to which all outputs answer alike are not
+``velocity``        correlation of a linear readout of all outputs (ridge regression) with the motion, mean over them
+``accuracy_other``  accuracy on content of quite another kind
+==================  ====================================================================================================
 """
 
 from __future__ import annotations

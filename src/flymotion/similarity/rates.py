@@ -3,12 +3,12 @@ r"""The compiled life of a network of rate units: drive, dynamics that settle, a
 Each loop is one equation, in the paper's order, and an assignment to a synapse has on its right side only what is at
 that synapse. Numbers of units and pixels are small; no line is there to be fast.
 
-===========  ===============  ======================================================================================
-``u, v``     (T, n_u), (T, n_v)  factors of each sample, ``chi = outer(u, v)``; a plain vector x is ``u = (1,), v = x``
-``W``        (K, n_u, n_v)    feedforward synapses, updated in place
-``M``        (K, K)           lateral synapses, from c onto a; the diagonal is the unit's leak, where a rate is given
-``That``     (K,)             sum of squares of each unit's outputs (Eq. 18)
-===========  ===============  ======================================================================================
+========  ==================  =======================================================================================
+``u, v``  (T, n_u), (T, n_v)  factors of each sample, ``chi = outer(u, v)``; a plain vector x is ``u = (1,), v = x``
+``W``     (K, n_u, n_v)       feedforward synapses, updated in place
+``M``     (K, K)              lateral synapses, from c onto a; the diagonal is the unit's leak, where a rate is given
+``That``  (K,)                sum of squares of each unit's outputs (Eq. 18)
+========  ==================  =======================================================================================
 """
 
 from __future__ import annotations

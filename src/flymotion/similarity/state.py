@@ -3,15 +3,15 @@ r"""The state of similarity matching: two sums, all that a network has learned.
 Eqs. 15-18 of Bahroun et al. 2019 are one recursion on two sufficient statistics of the samples ``chi`` and outputs
 ``theta``:
 
-=========================================  ===================================================================
-``S = sum theta chi'``, (K, *feature)      correlations of outputs with inputs
-``R = sum theta theta'``, (K, K)           correlations of outputs, float64
-``W = S / diag(R)``                        feedforward synapses, Eq. 16
-``M = R / diag(R)`` off the diagonal       lateral synapses, Eq. 17
-``That = diag(R)``                         Eq. 18
-SM: ``R theta = S chi``                    Eq. 15, left
+==========================================  ===================================
+``S = sum theta chi'``, (K, *feature)       correlations of outputs with inputs
+``R = sum theta theta'``, (K, K)            correlations of outputs, float64
+``W = S / diag(R)``                         feedforward synapses, Eq. 16
+``M = R / diag(R)`` off the diagonal        lateral synapses, Eq. 17
+``That = diag(R)``                          Eq. 18
+SM: ``R theta = S chi``                     Eq. 15, left
 NSM: nonnegative least squares of the same  Eq. 15, right
-=========================================  ===================================================================
+==========================================  ===================================
 
 With a forgetting factor l < 1 both sums decay by l a sample, and the same recursion is the rule of Section 1.1 (Eqs. 5
 and 6) at the constant rate ``eta = 1 - l``. A sample of norm zero changes nothing, not even by forgetting, and neither

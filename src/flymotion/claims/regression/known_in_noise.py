@@ -185,7 +185,7 @@ def _best_ridge(products: np.ndarray, sizes: np.ndarray, mean: np.ndarray) -> tu
 
 
 def terms(change: np.ndarray, middle: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return dx' A x and |A x|^2, x the mean of both frames, each of shape (n_pairs,)."""
+    """Return dx' A x and ``|A x|^2``, x the mean of both frames, each of shape (n_pairs,)."""
     predicted = middle @ A.T
     return (change * predicted).sum(axis=1), (predicted**2).sum(axis=1)
 

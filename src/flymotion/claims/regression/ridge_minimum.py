@@ -45,7 +45,7 @@ def minimise(config: Config, seed: int) -> Minimum:
 
 
 def argmin(dx: np.ndarray, Ax: np.ndarray, penalty: float) -> float:
-    """Minimise |dx - theta A x|^2 + penalty theta^2, knowing nothing of it but its terms."""
+    """Minimise ``|dx - theta A x|^2 + penalty theta^2``, knowing nothing of it but its terms."""
 
     def terms(theta: np.ndarray) -> np.ndarray:
         return np.append(dx - theta * Ax, np.sqrt(penalty) * theta)  # Eq. 28, of content

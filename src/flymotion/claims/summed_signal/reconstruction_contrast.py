@@ -6,7 +6,7 @@ lambda, or noise in the frames, is larger than :math:`|A x|^2`, theta grows with
 right, and at one that goes left from the same frame; the output is half the difference.
 
 Noise, of each pixel, is 10 dB below a grating of contrast 1, and the lambda that it asks for is its variance over that
-of theta: 2 |dn|^2 / n of whitened frames, over the mean square of theta in what was learned from.
+of theta: ``2 |dn|^2 / n`` of whitened frames, over the mean square of theta in what was learned from.
 """
 
 from __future__ import annotations
