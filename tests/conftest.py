@@ -145,6 +145,15 @@ def backwards(pickled):
     return lambda pieces: [pickled(piece)() for piece in reversed(pieces)][::-1]
 
 
+@pytest.fixture(scope="session")
+def characterised():
+    """What ``compare`` finds of a detector."""
+    from flymotion.detectors import DETECTORS
+    from flymotion.tuning import characterise
+
+    return characterise(DETECTORS["hrd"]())
+
+
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run the command as a shell of 140 columns would; returns exit status, stdout and stderr."""
@@ -157,6 +166,12 @@ def run(capsys, monkeypatch):
         return ended.value.code or 0, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    """Let what is noted on stderr be printed as in a terminal, without bars."""
+    monkeypatch.setattr("flymotion.cli.ending.watched", lambda: True)
 
 
 @pytest.fixture

@@ -51,3 +51,16 @@ def test_a_loop_that_is_left_closes_the_source():
     next(items)
     items.close()
     assert closed == [True] and readers() == []
+
+
+def test_where_nothing_comes_whoever_loops_may_leave():
+    gate = threading.Event()
+
+    def silent():
+        yield 1
+        gate.wait(10)
+
+    items = ahead(silent(), idle=(0.01, None))
+    assert [next(items), next(items), next(items)] == [1, None, None]
+    gate.set()
+    items.close()

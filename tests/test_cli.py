@@ -95,7 +95,8 @@ def test_help_of_a_command_names_its_options_and_what_it_writes(run, command, wo
 
 
 @pytest.mark.parametrize(
-    ("function", "written"), [(flymotion.learn, {"out", "force"}), (flymotion.detect, {"out", "overlay", "fields"})]
+    ("function", "written"),
+    [(flymotion.learn, {"out", "json", "force"}), (flymotion.detect, {"out", "json", "overlay", "fields"})],
 )
 def test_functions_and_commands_have_the_same_options(function, written):
     """An option is a parameter of the function, or of reading, with dashes; the command's own say what is written."""
@@ -120,7 +121,6 @@ def test_learn_writes_a_model_and_its_filters(run, write_frames, tmp_path, folde
     status, printed, err = run("learn", write_frames(folder), "--out", out, "--force", "--patch", 5, "--n-pairs", 500)
     assert (status, err) == (0, "")  # and no progress bar where stderr is not a terminal
     assert sorted(os.listdir(out)) == ["filters.png", "model.safetensors"]
-    assert f"{out / 'filters.png'}\n{out / 'model.safetensors'}\n" in printed
     learner = saving.load(out / "model.safetensors")
     assert [label for label in learner.labels_ if label not in printed] == []
     assert f"{learner.direction_accuracy_:.1%} of single patches" in printed
@@ -309,7 +309,6 @@ def test_reproduce_prints_a_line_a_claim(run, five_claims, tmp_path):
     }.items():
         assert [word for word in words if word not in lines[id]] == []
     assert "far" not in out
-    assert f"{tmp_path / 'claims.json'}" in out
     [((ids,), options)] = five_claims
     assert ids is None
     assert options.pop("progress")(1, 2, "figure2") is None

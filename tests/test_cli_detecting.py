@@ -39,7 +39,7 @@ def columns_of(path):
         return next(csv.reader(file))
 
 
-def test_detect_writes_a_table_and_a_figure_and_says_so(run, video, tmp_path):
+def test_detect_writes_a_table_and_a_figure_and_says_so(run, noted, video, tmp_path):
     status, out, err = run("detect", video, "--out", tmp_path / "out")
     assert status == 0, err
     trace = read_trace(tmp_path / "out" / "global-motion.csv")
@@ -54,15 +54,15 @@ def test_detect_writes_a_table_and_a_figure_and_says_so(run, video, tmp_path):
         "right -",
     ):
         assert word in out
-    assert out.splitlines()[-2:] == [str(tmp_path / "out" / f"global-motion.{kind}") for kind in ("csv", "png")]
+    assert err.splitlines() == [str(tmp_path / "out" / f"global-motion.{kind}") for kind in ("csv", "png")]
 
 
-def test_detect_writes_what_is_asked_for(run, video, tmp_path):
-    status, out, err = run("detect", video, "--out", tmp_path, "--overlay", "wheel", "--fields", "npz", "--stop", 6)
+def test_detect_writes_what_is_asked_for(run, noted, video, tmp_path):
+    status, _, err = run("detect", video, "--out", tmp_path, "--overlay", "wheel", "--fields", "npz", "--stop", 6)
     assert status == 0, err
     assert open_movie(tmp_path / "overlay-wheel.mp4").shape == (130, 128)
     assert np.load(tmp_path / "fields.npz")["velocity"].shape == (5, 2, 96, 128)
-    assert out.splitlines()[-2:] == [str(tmp_path / "fields.npz"), str(tmp_path / "overlay-wheel.mp4")]
+    assert err.splitlines()[-2:] == [str(tmp_path / "fields.npz"), str(tmp_path / "overlay-wheel.mp4")]
 
 
 def test_ctrl_c_ends_detection_with_what_there_is(run, video, tmp_path, monkeypatch):
@@ -117,12 +117,12 @@ def test_detect_bridges_gaps_and_says_where_it_could(run, write_video, china, tm
     assert "missing in" not in out
 
 
-def test_several_overlays_are_made_in_one_run(run, video, tmp_path):
+def test_several_overlays_are_made_in_one_run(run, noted, video, tmp_path):
     many = ("--overlay", "arrows,wheel", "--overlay", "directions", "--overlay", "wheel")
-    status, out, err = run("detect", video, "--out", tmp_path, *many, "--stop", 4)
+    status, _, err = run("detect", video, "--out", tmp_path, *many, "--stop", 4)
     assert status == 0, err
     names = [f"overlay-{mode}.mp4" for mode in ("arrows", "wheel", "directions")]
-    assert out.splitlines()[-3:] == [str(tmp_path / name) for name in names]
+    assert err.splitlines()[-3:] == [str(tmp_path / name) for name in names]
     assert {*names} <= {*os.listdir(tmp_path)}
     status, _, err = run("detect", video, "--out", tmp_path, "--overlay", "arrows,rings")
     assert status == 2 and "'rings' is not one of arrows, wheel, directions, none" in err

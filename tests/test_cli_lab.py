@@ -42,7 +42,7 @@ def test_tune_writes_responses_and_a_figure(run, tmp_path):
     response = xr.load_dataset(tmp_path / "out" / "hrd-contrast.nc", engine="scipy").response.sel(motion="preferred")
     slope = np.polyfit(np.log(response.contrast), np.log(response), 1)[0]
     assert abs(slope - 2) < 1e-6
-    assert str(tmp_path / "out" / "hrd-contrast.nc") in out.replace("\n", "")
+    assert out == ""
 
 
 def test_tune_takes_a_model(run, model, tmp_path):
@@ -80,7 +80,7 @@ def test_models_of_one_name_are_told_apart(run, model, tmp_path, monkeypatch):
     other.parent.mkdir()
     shutil.copy(model, other)
     _, out, _ = run("compare", model, other, "--out", tmp_path)
-    assert len(rows_of(out, str(tmp_path))) == 4 + 2  # units, and the two files written
+    assert len(rows_of(out, str(tmp_path))) == 4
 
 
 def test_help_lists_the_experiments(run):

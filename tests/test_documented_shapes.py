@@ -82,7 +82,7 @@ from flymotion.video import Camera, OntoEye, read_movie
 from flymotion.video.edits import thumbnail
 from flymotion.video.luminance import area_averages, area_sums, cell_averages, luminance
 from flymotion.video.reader import Grey
-from flymotion.video.viewing import contrasts, random_pairs, speeds, view
+from flymotion.video.viewing import blur, contrasts, random_pairs, speeds, view
 from flymotion.world import Grid, Hexagon, Line, SelfTranslation, Sphere, Translation, TwoChannels, render, unit_vector
 from flymotion.world.compound_eyes import buchner
 from flymotion.world.globe import on_the_globe, seen_from
@@ -436,6 +436,7 @@ CALLS = {
     "cell_averages": (lambda: cell_averages(movie(), (4, 5)), {"n": 7, "shape": (4, 5)}),
     "area_sums": (lambda: area_sums(movie()[0], 3), {**FRAMES, "scale": 3}),
     "luminance": (lambda: luminance(Grey(movie()[0]), 3), {**FRAMES, "scale": 3}),
+    "blur": (blur, {}),
     "view": (lambda: view(movie(), 3), {**FRAMES, "scale": 3}),
     "contrasts": (lambda: contrasts(*PATCHES), {"n_pairs": 11}),
     "speeds": (lambda: speeds(*PATCHES), {"n_pairs": 11}),

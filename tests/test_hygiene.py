@@ -90,7 +90,7 @@ def test_seeing_motion_needs_nothing_that_learns(python):
 
 @pytest.mark.case("B47")
 def test_no_module_needs_a_display_or_loads_pyplot(python):
-    code = loaded_after(", ".join(MODULES), ["matplotlib.pyplot", "torch"])
+    code = loaded_after(", ".join(MODULES), ["matplotlib.pyplot", "torch", "onnx"])
     headless = {"DISPLAY": None, "WAYLAND_DISPLAY": None, "MPLBACKEND": None}
     assert python("-W", "error", "-c", code, **headless).split() == []
 

@@ -255,7 +255,7 @@ def test_threads_change_nothing_of_what_is_learned(moved, monkeypatch, n_ahead):
     learner = learned_from(*movies, n_pairs=6000)
     monkeypatch.setattr(video_vision, "N_AHEAD", n_ahead)
     assert_array_equal(learned_from(*movies, n_pairs=6000).network_.S_, learner.network_.S_)
-    monkeypatch.setattr(video_vision, "ahead", lambda steps, n: steps)
+    monkeypatch.setattr(video_vision, "ahead", lambda steps, n, idle: steps)
     assert_array_equal(learned_from(*movies, n_pairs=6000).network_.S_, learner.network_.S_)
 
 
@@ -300,7 +300,7 @@ def test_the_command_says_what_was_learned_from_and_warns(run, write_images, mov
     monkeypatch.setattr("flymotion.learner.verdict.OBLIQUE", -1.0)
     status, _, err = run(*command, "--max-frames", 30)
     assert status == 0
-    assert re.fullmatch(r"warning: the directions are up to \d+ deg off right, up, left and down\n", err)
+    assert re.fullmatch(r"Warning: the directions are up to \d+ deg off right, up, left and down\n", err)
 
 
 # Proofs, on real videos

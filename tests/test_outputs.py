@@ -103,11 +103,6 @@ def worked(work, done):
         done()
 
 
-@pytest.fixture(scope="session")
-def characterised():
-    return tuning.characterise(flymotion.detectors.DETECTORS["hrd"]())
-
-
 @pytest.fixture
 def place(tmp_path, monkeypatch, small_groups, characterised):
     """An empty folder with frames to read, which commands run in."""

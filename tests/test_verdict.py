@@ -282,7 +282,7 @@ def test_the_command_writes_no_model_that_fails_unless_forced(run, failed, monke
     assert err.startswith("Error: learning has failed: ") and err.endswith("Nothing is written; --force does.\n")
     assert "direction, measured [deg]" in printed
     status, _, err = run(*command, "--force")
-    assert status == 0 and err.startswith("warning: learning has failed: ")
+    assert status == 0 and err.startswith("Warning: learning has failed: ")
     status, printed, _ = run("inspect", tmp_path / "out" / "model.safetensors")
     assert status == 0 and "learning has failed: " in printed
 

@@ -15,7 +15,7 @@ _HOMES = {
     "field": ["MotionField"],
     "frames": ["FramePairs", "pair_up"],
     "generators": ["Generators", "Operators"],
-    "keeping": ["ModelError", "load", "save"],
+    "keeping": ["ModelError", "export_onnx", "load", "save"],
     "learner": ["MotionLearner", "learn"],
     "photoreceptors": [
         "ContrastNormalization",

@@ -13,7 +13,7 @@ from flymotion.writing import check, whole
 __all__ = ["live"]
 
 
-@click.command()
+@click.command(short_help="Write a page that shows motion in a browser.")
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--out",

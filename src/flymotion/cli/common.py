@@ -1,70 +1,27 @@
-"""What all commands share: where to write, errors in one line, a progress bar, tables."""
+"""What all commands share: errors and warnings in one line, tables, and JSON."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
-from flymotion.cli.ending import Interrupts, complain, in_one_line, printing, say
+from flymotion.cli.ending import complain, in_one_line, printing, say
 
-__all__ = [
-    "crop_option",
-    "figure",
-    "one_line_errors",
-    "out_option",
-    "plain_warnings",
-    "progress_bar",
-    "rate_option",
-    "table",
-    "width",
-]
+__all__ = ["figure", "one_line_errors", "plain_warnings", "say_json", "table", "width"]
 
 
 class _Problem(click.ClickException):
     """Something wrong with what was asked for: one line on stderr, exit status 2."""
 
     exit_code = 2
-
-
-def rate_option(command: Callable) -> Callable:
-    """Add the option ``--rate`` of commands that read videos."""
-    return click.option(
-        "--rate", type=click.FloatRange(min=0, min_open=True), help="Frames per second of images, which do not tell."
-    )(command)
-
-
-def crop_option(command: Callable) -> Callable:
-    """Add the option ``--crop`` of commands that read videos."""
-    return click.option(
-        "--crop", metavar="T,B,L,R", callback=_crop, help="Rows T to B and columns L to R only, of a video."
-    )(command)
-
-
-def _crop(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    parts = value.replace(":", ",").split(",")
-    if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
-        raise click.BadParameter(f"{value!r} is not four numbers: top, bottom, left and right, as in 0,240,100,420")
-    return tuple(int(part) for part in parts)
-
-
-def out_option(folder: str) -> Callable[[Callable], Callable]:
-    """Return the option ``--out`` of a command, and the folder that it is by default."""
-    return click.option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=folder,
-        show_default=True,
-        help="Folder to write to; made if missing.",
-    )
 
 
 @contextmanager
@@ -75,11 +32,12 @@ def one_line_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, TypeError, OverflowError, OSError, MemoryError) as error:
         if os.environ.get("FLYMOTION_TRACEBACK"):
             raise
         options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
-        text = re.sub(r"^\w+(?= is )", lambda found: options.get(found[0], found[0]), in_one_line(error))
+        told = in_one_line(error) or "there is not enough memory"
+        text = re.sub(r"^\w+(?= is )", lambda found: options.get(found[0], found[0]), told)
         raise _Problem(text) from error
 
 
@@ -94,26 +52,6 @@ def plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on stderr; silent where that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    context = click.get_current_context(silent=True)
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(title, total=None)
-
-        def advance(done: int, total: int | None, what: str | None = None) -> None:
-            bar.update(task, completed=done, total=total, description=what or title)
-            if context is not None and isinstance(context.obj, Interrupts):
-                context.obj.look()
-
-        yield advance
 
 
 def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping[str, str] | None = None) -> None:
@@ -150,3 +88,18 @@ def width() -> int:
 def figure(value: Any) -> str:
     """Return a number in four digits, or a dash for none."""
     return "-" if value is None else f"{value:.4g}"
+
+
+def say_json(found: Any, *, indent: int | None = 2) -> None:
+    """Print what was found as JSON of RFC 8259: null for what is not a finite number; paths and arrays as they read."""
+    say(json.dumps(_plain(found), indent=indent, allow_nan=False, default=str))
+
+
+def _plain(found: Any) -> Any:
+    if hasattr(found, "tolist"):  # an array, or a number of numpy's
+        found = found.tolist()
+    if isinstance(found, Mapping):
+        return {str(name): _plain(value) for name, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [_plain(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found

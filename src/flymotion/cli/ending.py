@@ -1,13 +1,4 @@
-"""How the command ends: by itself, by Ctrl-C or SIGTERM, or because what it prints goes nowhere.
-
-=====  ====================================================================================
-0      all was done
-1      a claim misses its bound, or learning has failed and nothing is written
-2      something is wrong with what was asked for, or cannot be written: one line on stderr
-130    Ctrl-C, and 143 SIGTERM: what was finished is kept, and stderr says where
-141    nobody reads what is printed any more
-=====  ====================================================================================
-"""
+"""How the command ends: by itself, by Ctrl-C or SIGTERM, or because what it prints goes nowhere."""
 
 from __future__ import annotations
 
@@ -15,14 +6,24 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
 import click
 
-__all__ = ["Interrupts", "Program", "complain", "in_one_line", "printing", "say"]
+__all__ = ["Interrupts", "Program", "complain", "in_one_line", "note", "printing", "say", "watched"]
+
+STATUSES = {
+    0: "all was done",
+    1: "learning has failed, or a claim is not as it is on record",
+    2: "something is wrong with what was asked for, or cannot be written",
+    130: "Ctrl-C (143: SIGTERM); what was finished is kept",
+    141: "nobody reads what is printed any more",
+}
+"""What exit statuses mean."""
 
 NOBODY_READS = 141
 """Exit status of other programs that SIGPIPE ended, 128 + 13."""
@@ -49,13 +50,51 @@ def complain(text: str) -> None:
         click.echo(text, err=True)
 
 
+def watched() -> bool:
+    """Say whether somebody watches: whether stderr is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def note(*lines: object) -> None:
+    """Print lines on stderr where somebody watches, as what was written where: never among what is printed."""
+    if lines and watched():
+        complain("\n".join(map(str, lines)))
+
+
 def in_one_line(error: BaseException) -> str:
     """Return what an error says, with its notes, in one line."""
     return " ".join("; ".join([str(error), *getattr(error, "__notes__", [])]).split())
 
 
 class Program(click.Group):
-    """A group of commands that ends as other programs do."""
+    """A group of commands that ends as other programs do.
+
+    Attributes
+    ----------
+    sections : dict of str to sequence of str
+        Titles of the list of commands, and the names of those below each, in their order.
+    """
+
+    sections: Mapping[str, Sequence[str]] = {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, as they are listed; those of no section last."""
+        named = [name for names in self.sections.values() for name in names]
+        return [*named, *(name for name in self.commands if name not in named)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, a section a title."""
+        rest = [name for name in self.list_commands(ctx) if name not in chain(*self.sections.values())]
+        widest = max(map(len, self.commands), default=0)
+        for title, names in (*self.sections.items(), ("Other", rest)):
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(n.ljust(widest), self.commands[n].get_short_help_str(80)) for n in names])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit statuses."""
+        with formatter.section("Exit status"):
+            formatter.write_dl([(str(number), words) for number, words in STATUSES.items()])
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run the command that the arguments name, and exit."""

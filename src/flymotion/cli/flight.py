@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-import numpy as np
 
-from flymotion.cli.common import one_line_errors, out_option, plain_warnings, progress_bar, rate_option
-from flymotion.cli.ending import say
+from flymotion.cli.common import one_line_errors, plain_warnings, say_json
+from flymotion.cli.ending import note, say
+from flymotion.cli.options import (
+    READING,
+    json_option,
+    model_option,
+    offering,
+    out_option,
+    reading_options,
+    seed_option,
+)
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import Results, check, results
 
 __all__ = ["fly"]
@@ -39,54 +48,67 @@ class Shown(NamedTuple):
     dt: float
 
 
-@click.command()
-@click.argument("video", required=False)
+@click.command(short_help="Train a fly's T4 and T5, and show it a video or a scene.")
+@click.argument("source", required=False, shell_complete=offering(tuple, files=True))
+@reading_options(max_frames=250, least=2)
+@click.option(
+    "--fov", type=float, metavar="DEG", show_default="90", help="Horizontal angle of view of the camera of SOURCE."
+)
+@click.option(
+    "--scene",
+    type=click.Choice(SCENES),
+    show_default="panorama",
+    help="What turns about the fly where there is no SOURCE.",
+)
 @click.option(
     "--eye",
     default="buchner",
     show_default=True,
     metavar="buchner|hex|FILE",
+    shell_complete=offering(lambda: EYES, files=True),
     help="Drosophila's measured eye, a flat hexagon, or a CSV file of directions.",
 )
-@click.option("--radius", type=click.IntRange(min=2), help="Rings of lenses of a hexagon, 5 degrees apart.  [8]")
-@click.option("--side", type=click.Choice(["left", "right", "both"]), help="Which of the measured eyes.  [both]")
 @click.option(
-    "--scene", type=click.Choice(SCENES), help="What turns about the fly where there is no VIDEO.  [panorama]"
-)
-@click.option("--fov", type=float, metavar="DEG", help="Horizontal angle of view of the camera of VIDEO.  [90]")
-@click.option(
-    "--max-frames",
+    "--radius",
+    metavar="N",
     type=click.IntRange(min=2),
-    default=250,
-    show_default=True,
-    help="Frames to watch, the first ones; memory grows with them.",
+    show_default="8",
+    help="Rings of lenses of a hexagon, 5 degrees apart.",
 )
-@rate_option
-@click.option("--seconds", type=click.FloatRange(min=1), default=240, show_default=True, help="Of life, to learn from.")
 @click.option(
-    "--model", metavar="FILE", type=click.Path(path_type=Path), help="Circuit to take, or to keep if it is not there."
+    "--side", type=click.Choice(["left", "right", "both"]), show_default="both", help="Which of the measured eyes."
 )
+@model_option("Circuit to take, or to keep if it is not there.")
+@click.option(
+    "--seconds",
+    metavar="S",
+    type=click.FloatRange(1, 86_400),
+    default=240,
+    show_default=True,
+    help="Of life, to learn from.",
+)
+@seed_option
 @click.option("--responses", type=click.Choice(["nc", "zarr"]), default="nc", show_default=True, help="Kind of file.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all that is random.")
 @out_option("flymotion-fly")
-def fly(out: Path, **given: Any) -> None:
-    """Train the circuit of a fly's T4 and T5 cells, and show it VIDEO or a scene.
+@json_option
+def fly(out: Path, json: bool, **given: Any) -> None:
+    """Train the circuit of a fly's T4 and T5 cells, and show it SOURCE, a video, or a scene.
 
     It learns as the fly turns in panoramas of photographs. Writes into the folder OUT: inputs.png, the learned weights
     beside the connectome's synapses; eye.png and leanings.png, the lattice, and the weights in each of its columns;
     tuning.png, T4 and T5 beside recorded cells; fly.mp4 and fly.gif, light and motion on the unrolled eye; and
-    responses.nc or .zarr, the answers of all cells, which xarray opens. Lenses that see nothing of VIDEO are left out.
+    responses.nc or .zarr, the answers of all cells, which xarray opens. Lenses that see nothing of SOURCE are left out.
     Ctrl-C ends it; what was finished is kept.
     """
     files = [*PICTURES, *FILMS, {"nc": "responses.nc", "zarr": "responses.zarr/"}[given["responses"]]]
-    sources = [given["video"], given["model"], *([given["eye"]] if given["eye"] not in EYES else [])]
+    sources = [given["source"], given["model"], *([given["eye"]] if given["eye"] not in EYES else [])]
     kept: list[Path] = []
     with one_line_errors(), plain_warnings(), results(out, files, sources=sources) as run:
 
         def keep() -> None:
             done = run.keep()
             kept.extend(done)
-            say("\n".join(map(str, done)))
+            note(*done)
 
         _check(given)
         eye = _eye(given)
@@ -94,11 +116,22 @@ def fly(out: Path, **given: Any) -> None:
         circuit = _circuit(given, eye)
         try:
             _portray(circuit, run, keep)
-            _watch(circuit, shown, given, run, keep)
+            found = _watch(circuit, shown, given, run, keep)
         except KeyboardInterrupt as error:
             if kept:
                 error.add_note(f"{len(kept)} of {len(files)} files were finished: {out}")
             raise
+    if json:
+        say_json(found | {"files": kept})
+    else:
+        _tell(found)
+
+
+def _tell(found: dict[str, Any]) -> None:
+    n, there = found["frames"], found["frames_there"]
+    frames = f"{n} frames" if there is None or there <= n else f"the first {n} of {there} frames"
+    seen, rate = f"seen by {found['seeing']} of {found['lenses']} lenses", f"{found['frames_per_second']:.0f} frames/s"
+    say(f"{found['source']}: {frames}, {seen}, {rate}")
 
 
 PICTURES = ("inputs.png", "eye.png", "leanings.png", "tuning.png")
@@ -107,10 +140,10 @@ FILMS = ("fly.mp4", "fly.gif")
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse what would fail after minutes of work."""
-    if given["video"] is None:
-        for name, of in (("fov", "a video's camera"), ("rate", "images")):
+    if given["source"] is None:
+        for name in {"fov", *READING} - {"max_frames"}:
             if given[name] is not None:
-                raise ValueError(f"--{name} is that of {of}; expected a VIDEO, too")
+                raise ValueError(f"--{name} is for a video; expected a SOURCE, too")
     if not math.isfinite(given["seconds"]):
         raise ValueError(f"--seconds is {given['seconds']}; expected a finite number")
     if given["responses"] == "zarr" and find_spec("zarr") is None:
@@ -148,7 +181,7 @@ def _shown(given: dict[str, Any], eye: Any) -> Shown:
     from flymotion.flying import turning
     from flymotion.video import Frame
 
-    if given["video"] is not None:
+    if given["source"] is not None:
         return _film(given, eye)
     name = given["scene"] or SCENES[0]
     stimulus = turning(name, duration=given["max_frames"] * DT)
@@ -163,7 +196,10 @@ def _film(given: dict[str, Any], eye: Any) -> Shown:
 
     if given["scene"] is not None:
         raise ValueError(f"--scene {given['scene']} and a video; expected one of the two")
-    movie = open_movie(given["video"], rate=given["rate"])
+    reading = {name: given[name] for name in READING if given[name] is not None and name != "max_frames"}
+    movie = open_movie(given["source"], **reading)  # all of it: that there is more is said
+    if movie.n_frames_estimate == 0:
+        raise ValueError(f"{movie.name}: has no frame between start and stop")
     if movie.rate is None:
         raise ValueError(f"{movie.name}: does not tell how many frames a second it has; expected --rate")
     fov = 90.0 if given["fov"] is None else given["fov"]
@@ -186,13 +222,13 @@ def _circuit(given: dict[str, Any], eye: Any) -> Any:
         circuit = load(model, kind=T4T5Circuit)
         if circuit.eye != eye:
             raise ValueError(f"{model}: is of another eye than asked for; expected one trained for it, or a new file")
-        say(f"{model}: learned from {circuit.n_frames_seen_} frames; taken as it is")
+        note(f"{model}: learned from {circuit.n_frames_seen_} frames; taken as it is")
         return circuit
     if model is not None:
-        check(model, sources=[given["video"]])  # before minutes of work
+        check(model, sources=[given["source"]])  # before minutes of work
     circuit = _trained(given, eye)
     if model is not None:
-        say(save(circuit, model))
+        note(save(circuit, model))
     return circuit
 
 
@@ -204,7 +240,7 @@ def _trained(given: dict[str, Any], eye: Any) -> Any:
     with progress_bar("learning") as progress:
         clips = schooling(eye, n_clips=n, duration=given["seconds"] / n, dt=DT, random_state=seed)
 
-        def told() -> Iterator[np.ndarray]:
+        def told() -> Iterator[Any]:
             for k, clip in enumerate(clips):
                 progress(k, n)
                 yield clip
@@ -230,7 +266,10 @@ def _portray(circuit: Any, run: Results, keep: Callable[[], None]) -> None:
             keep()
 
 
-def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> None:
+def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep: Callable[[], None]) -> dict[str, Any]:
+    """Show a circuit what there is, and write what it answered; returns what there is to be said of it."""
+    import numpy as np
+
     from flymotion.flying import Film, labelled, watch, write_film, write_labelled
 
     begun, there, most = time.perf_counter(), shown.n_frames, given["max_frames"]
@@ -239,8 +278,6 @@ def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep
         watched = watch(circuit, shown.frames, dt=shown.dt, progress=lambda n: progress(n, expected))
     n, seeing = len(watched.times), np.isfinite(watched.light).any(axis=0)
     rate = n / (time.perf_counter() - begun)
-    frames = f"{n} frames" if n < most or there is None or there <= n else f"the first {n} of {there} frames"
-    say(f"{shown.name}: {frames}, seen by {seeing.sum()} of {len(seeing)} lenses, {rate:.0f} frames/s")
     name = shown.name.encode("utf-8", "backslashreplace").decode()  # that of a file may be no text
     made = ", ".join(f"{key} {value}" for key, value in circuit.get_params().items() if key != "eye")
     about = {"shown": name, "dt": shown.dt, "circuit": made, "frames_learned_from": circuit.n_frames_seen_}
@@ -251,3 +288,11 @@ def _watch(circuit: Any, shown: Shown, given: dict[str, Any], run: Results, keep
     with progress_bar("filming") as progress:
         write_film(film, *(run.aside / name for name in FILMS), progress=lambda n: progress(n, len(film)))
     keep()
+    return {
+        "source": shown.name,
+        "frames": n,
+        "frames_there": None if n < most else there,
+        "lenses": len(seeing),
+        "seeing": int(seeing.sum()),
+        "frames_per_second": rate,
+    }

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import numpy as np
 
-from flymotion.cli.common import figure, one_line_errors, table, width
-from flymotion.cli.ending import say
+from flymotion.cli.common import figure, one_line_errors, say_json, table, width
+from flymotion.cli.ending import note, say
+from flymotion.cli.options import Renamed, json_option
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import check
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from flymotion.circuits import T4T5Circuit
     from flymotion.generators import Generators
     from flymotion.learner import MotionLearner
@@ -57,15 +60,18 @@ class Shown(NamedTuple):
     matrices: np.ndarray | None = None
 
 
-@click.command()
+@click.command(short_help="Show what a model file holds, and how good it is.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
-    "--out",
+    "--png",
+    cls=Renamed,
+    old=["--out"],
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the filters, or inputs, as PNG.",
+    help="Draw the filters, or inputs.",
 )
-def inspect(model: Path, out: Path | None) -> None:
+@json_option
+def inspect(model: Path, png: Path | None, json: bool) -> None:
     """Show what MODEL, a file, holds: what it is, how it was trained, its filters and scores.
 
     MODEL is what "flymotion learn", "flymotion fly" or flymotion.save wrote, or flymotion 0.1. No code in it is run. In
@@ -73,27 +79,65 @@ def inspect(model: Path, out: Path | None) -> None:
     the weights of the intensities onto the change at its middle pixel.
     """
     from flymotion.keeping import look
-    from flymotion.learner import MotionLearner
 
     with one_line_errors():
-        if out is not None:
-            check(out, sources=[model])
+        if png is not None:
+            check(png, sources=[model])
         header, what = look(model)
-        say(f"{model}: {header.kind}, written by flymotion {_printable(header.version)}")
-        if hasattr(what, "get_params"):
-            say(", ".join(f"{name} {_brief(value)}" for name, value in what.get_params(deep=False).items()))
-        for line in _trained(what):
-            say(line)
-        shown = _filters(what)
-        if shown is not None:
-            _tell(shown)
-        if isinstance(what, MotionLearner) and _has_score(what):
-            say(_scored(what))
-            if not what.verdict_.ok:
-                say(what.verdict_)
-        if out is not None:
-            _draw(what, shown, out, model)
-            say(out)
+        with progress_bar("looking"):  # at what the outputs answer to
+            shown = _filters(what)
+            found = _found(model, header, what, shown)
+        if json:
+            say_json(found)
+        else:
+            _tell_all(found, what, shown)
+        if png is not None:
+            _draw(what, shown, png, model)
+            note(png)
+
+
+def _found(model: Path, header: Any, what: Any, shown: Shown | None) -> dict[str, Any]:
+    """Return what there is to be said of a model, figures and sentences."""
+    from flymotion.learner import MotionLearner
+
+    parameters = what.get_params(deep=False) if hasattr(what, "get_params") else {}
+    found = {
+        "file": str(model),
+        "kind": header.kind,
+        "version": _printable(header.version),
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "training": list(_trained(what)),
+        "filters": [] if shown is None else _figures(shown),
+    }
+    if isinstance(what, MotionLearner) and _has_score(what):
+        verdict = what.verdict_
+        found |= {"accuracy": what.direction_accuracy_, "chance": 1 / what.n_components}
+        found |= {"succeeded": verdict.ok, "verdict": str(verdict), "score": _scored(what)}
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str | None) else _brief(value)
+
+
+def _figures(shown: Shown) -> list[dict[str, Any]]:
+    """Return the figures of each filter, by their titles."""
+    names = [_printable(name) for name in shown.names]
+    return [{"name": name} | {title: v[k] for title, v in shown.columns.items()} for k, name in enumerate(names)]
+
+
+def _tell_all(found: dict[str, Any], what: Any, shown: Shown | None) -> None:
+    say(f"{found['file']}: {found['kind']}, written by flymotion {found['version']}")
+    if hasattr(what, "get_params"):
+        say(", ".join(f"{name} {_brief(value)}" for name, value in what.get_params(deep=False).items()))
+    for line in found["training"]:
+        say(line)
+    if shown is not None:
+        _tell(shown)
+    if "score" in found:
+        say(found["score"])
+        if not found["succeeded"]:
+            say(found["verdict"])
 
 
 def _printable(text: str) -> str:
@@ -102,6 +146,8 @@ def _printable(text: str) -> str:
 
 
 def _brief(value: Any) -> str:
+    import numpy as np
+
     if isinstance(value, np.ndarray):
         return f"an array of {' x '.join(map(str, value.shape))}"
     return f"{value:.4g}" if isinstance(value, float) else _printable(str(value))
@@ -215,6 +261,8 @@ def _of_learner(learner: MotionLearner) -> Shown:
 
 
 def _of_generators(generators: Generators, name: str) -> Shown:
+    import numpy as np
+
     from flymotion.generators import cosine, derivative_operator
 
     columns: dict[str, Sequence[float | None]] = {"antisymmetric share": generators.antisymmetric_share().tolist()}
@@ -232,6 +280,8 @@ def _of_generators(generators: Generators, name: str) -> Shown:
 
 def _of_network(what: Any) -> Shown:
     """Return filters of a network or one of its rivals, and what share of the samples' energy, or number, is whose."""
+    import numpy as np
+
     filters = what.cluster_centers_ if hasattr(what, "cluster_centers_") else what.components_
     columns: dict[str, Sequence[float | None]] = {"norm": np.linalg.norm(filters, axis=1).tolist()}
     if hasattr(what, "R_"):
@@ -252,7 +302,7 @@ def _tell(shown: Shown) -> None:
         cells = zip(*([figure(value) for value in values] for values in shown.columns.values()), strict=True)
         table(titles, [[name, *row] for name, row in zip(shown.names, cells, strict=True)])
     if shown.images is None or max(shown.images.shape[1:]) > LARGEST:
-        say("the filters are larger than a terminal; --out draws them")
+        say("the filters are larger than a terminal; --png draws them")
         return
     say(f"{shown.what}, from {GLYPHS[0]} by way of {GLYPHS[2]} to {GLYPHS[-1]}:")
     for line in _side_by_side(shown.names, shown.images):
@@ -260,6 +310,8 @@ def _tell(shown: Shown) -> None:
 
 
 def _side_by_side(names: Sequence[str], images: np.ndarray) -> Iterator[str]:
+    import numpy as np
+
     limit = max(float(np.abs(images).max(initial=0)), 1e-300)
     levels = np.rint(2 * images / limit).astype(int) + 2
     wide = max(2 * images.shape[2], max(map(len, names))) + 2

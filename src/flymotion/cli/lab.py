@@ -14,8 +14,11 @@ from typing import Any
 
 import click
 
-from flymotion.cli.common import figure, one_line_errors, out_option, progress_bar, table, width
-from flymotion.cli.ending import say
+from flymotion.cli import known_names
+from flymotion.cli.common import figure, one_line_errors, say_json, table, width
+from flymotion.cli.ending import note, say
+from flymotion.cli.options import json_option, offering, out_option, several
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import UNFINISHED, Results, results, whole
 
 __all__ = ["compare", "detectors", "stimuli", "tune"]
@@ -44,24 +47,52 @@ LEGEND = (
 )
 
 
-@click.command()
-def detectors() -> None:
-    """List the detectors, with their parameters and sources."""
+@click.command(short_help="List the detectors of motion there are.")
+@click.argument("names", nargs=-1, metavar="[DETECTOR]...", shell_complete=offering(lambda: known_names.DETECTORS))
+@json_option
+def detectors(names: tuple[str, ...], json: bool) -> None:
+    """List the detectors, all or those named, with their parameters and sources."""
     from flymotion.detectors import DETECTORS
 
-    rows = [[name, _parameters(make), make().source] for name, make in DETECTORS.items()]
+    with one_line_errors():
+        chosen = _chosen(names, DETECTORS, "detector")
+    if json:
+        return say_json([{"name": n, "parameters": _defaults(f), "source": f().source} for n, f in chosen.items()])
+    rows = [[name, _parameters(make), make().source] for name, make in chosen.items()]
     table([("detector", "left"), ("parameters", "left"), ("source", "left")], rows)
 
 
-@click.command()
-def stimuli() -> None:
-    """List the stimuli, with their parameters."""
+@click.command(short_help="List the stimuli there are.")
+@click.argument("names", nargs=-1, metavar="[STIMULUS]...", shell_complete=offering(lambda: known_names.STIMULI))
+@json_option
+def stimuli(names: tuple[str, ...], json: bool) -> None:
+    """List the stimuli, all or those named, with what they are and their parameters."""
     from flymotion.stimuli import STIMULI
 
+    with one_line_errors():
+        chosen = _chosen(names, STIMULI, "stimulus")
+    if json:
+        return say_json(
+            [{"name": name, "what": _summary(make), "parameters": _defaults(make)} for name, make in chosen.items()]
+        )
     table(
         [("stimulus", "left"), ("what it is", "left"), ("parameters", "left")],
-        [[name, _summary(make), _parameters(make)] for name, make in STIMULI.items()],
+        [[name, _summary(make), _parameters(make)] for name, make in chosen.items()],
     )
+
+
+def _chosen(names: Sequence[str], known: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Return those that are named, or all."""
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"there is no {what} {unknown[0]!r}; expected some of {', '.join(known)}")
+    return {name: known[name] for name in names or known}
+
+
+def _defaults(make: Callable[..., Any]) -> dict[str, Any]:
+    """Return parameters and their defaults: numbers and truths as they are, others in words."""
+    shown = inspect.signature(make).parameters.values()
+    plain = (int, float, type(None))
+    return {p.name: p.default if isinstance(p.default, plain) else _brief(p.default) for p in shown}
 
 
 def _summary(make: Callable[..., Any]) -> str:
@@ -83,14 +114,28 @@ def _brief(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-@click.command()
-@click.argument("detector", metavar="DETECTOR|MODEL")
-@click.option(
-    "--experiment", "names", multiple=True, help="One of the experiments; may be given again. All by default."
+@click.command(short_help="Run the classic experiments on a detector or a model.")
+@click.argument(
+    "detector", metavar="DETECTOR|MODEL", shell_complete=offering(lambda: known_names.DETECTORS, files=True)
 )
-@click.option("--recording", metavar="FILE", help='Direction tuning to compare with: a CSV file, or "published".')
+@click.option(
+    "--experiment",
+    "names",
+    metavar="NAME[,...]",
+    multiple=True,
+    callback=several,
+    shell_complete=offering(lambda: known_names.EXPERIMENTS, commas=True),
+    help="Some of the experiments. All by default.",
+)
+@click.option(
+    "--recording",
+    metavar="FILE",
+    shell_complete=offering(lambda: [PUBLISHED], files=True),
+    help='Direction tuning to compare with: a CSV file, or "published".',
+)
 @out_option("flymotion-tuning")
-def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path) -> None:
+@json_option
+def tune(detector: str, names: list[str] | None, recording: str | None, out: Path, json: bool) -> None:
     """Run the classic experiments on DETECTOR (see "flymotion detectors") or on a learned MODEL, a file.
 
     The experiments are local, summed, direction, frequency, velocity, contrast, duration, apparent-motion, reverse-phi,
@@ -98,22 +143,26 @@ def tune(detector: str, names: tuple[str, ...], recording: str | None, out: Path
 
     Writes, for each experiment, the labelled responses as netCDF and a figure as PNG into the folder OUT, as soon as it
     is finished. Beside a recording responses are half-wave rectified, those of every detector and model, as a cell's
-    are; the table also says what they correlate as they are, raw.
+    are; the table also says what they correlate as they are, raw. Ctrl-C ends it; experiments that were finished are
+    kept.
     """
     from flymotion.tuning import EXPERIMENTS
 
-    stem, wanted = Path(detector).stem, names or tuple(EXPERIMENTS)
     with one_line_errors():
-        if unknown := [name for name in names if name not in EXPERIMENTS]:
-            raise ValueError(f"there is no experiment {unknown[0]!r}; expected one of {', '.join(EXPERIMENTS)}")
+        stem, wanted = Path(detector).stem, list(_chosen(names or (), EXPERIMENTS, "experiment"))
         files = [f"{stem}-{name}.{suffix}" for name in wanted for suffix in ("nc", "png")]
         files += [f"{stem}-recording.png"] if recording is not None else []
         with results(out, files, sources=_files(detector, recording)) as run:
             recorded = None if recording is None else _recording(recording)
             _tune(_detector(detector), wanted, run, stem)
+            cells = []
             if recorded is not None:
-                _beside(_detector(detector), recorded, run.aside / f"{stem}-recording.png")
-                say(*run.keep())
+                cells = _beside(_detector(detector), recorded, run.aside / f"{stem}-recording.png")
+                note(*run.keep())
+    if json:
+        say_json({"detector": detector, "experiments": wanted, "recording": cells, "files": [out / f for f in files]})
+    elif cells:
+        _show_cells(cells)
 
 
 def _tune(detector: Any, wanted: Sequence[str], run: Results, stem: str) -> None:
@@ -132,7 +181,7 @@ def _tune(detector: Any, wanted: Sequence[str], run: Results, stem: str) -> None
                 with whole(path) as place:
                     found.to_netcdf(place, engine="scipy")
                 save_figure(plots.draw_tuning(found), path.with_suffix(".png"))
-                say("\n".join(map(str, run.keep())))
+                note(*run.keep())
     except KeyboardInterrupt as error:
         if done:
             error.add_note(f"{done} of {len(wanted)} experiments were finished: {run.folder}")
@@ -145,7 +194,8 @@ def _recording(source: str) -> Any:
     return recordings.published() if source == PUBLISHED else recordings.read_recording(source)
 
 
-def _beside(detector: Any, recorded: Any, path: Path) -> None:
+def _beside(detector: Any, recorded: Any, path: Path) -> list[dict[str, Any]]:
+    """Draw a detector beside recordings; returns what each cell's measures are."""
     from flymotion import plots
     from flymotion.detectors import rectified
     from flymotion.plots.canvas import save_figure
@@ -156,32 +206,34 @@ def _beside(detector: Any, recorded: Any, path: Path) -> None:
     both = both.assign(correlation_raw=raw.correlation_raw)
     save_figure(plots.draw_comparison(both), path)
     measured = ("correlation", "correlation_raw", "correlation_cosine")
-    table(
-        [
-            ("cell", "left"),
-            ("correlation", "right"),
-            ("raw", "right"),
-            ("a cosine's", "right"),
-            ("half-width [deg]", "right"),
-            ("model's [deg]", "right"),
-            ("DSI", "right"),
-            ("model's DSI", "right"),
-        ],
-        [
-            [str(cell), *(figure(float(both[name].sel(cell=cell))) for name in measured)]
-            + [figure(float(both[name].sel(cell=cell, curve=c))) for name in ("half_width", "dsi") for c in CURVES]
-            for cell in both.cell.values
-        ],
-    )
+    cells = []
+    for cell in both.cell.values:
+        values = {name: float(both[name].sel(cell=cell)) for name in measured}
+        for name in ("half_width", "dsi"):
+            values |= {f"{name}_{curve}": float(both[name].sel(cell=cell, curve=curve)) for curve in CURVES}
+        cells.append({"cell": str(cell), **values})
+    return cells
+
+
+def _show_cells(cells: Sequence[Mapping[str, Any]]) -> None:
+    titles = ("cell", "correlation", "raw", "a cosine's", "half-width [deg]", "model's [deg]", "DSI", "model's DSI")
+    rows = [[name, *map(figure, measures)] for name, *measures in (cell.values() for cell in cells)]
+    table([(title, "right" if k else "left") for k, title in enumerate(titles)], rows)
 
 
 CURVES = ("recording", "model")
 
 
-@click.command()
-@click.argument("names", nargs=-1, metavar="[DETECTOR|MODEL]...")
+@click.command(short_help="Put detectors and models side by side.")
+@click.argument(
+    "names",
+    nargs=-1,
+    metavar="[DETECTOR|MODEL]...",
+    shell_complete=offering(lambda: known_names.DETECTORS, files=True),
+)
 @out_option("flymotion-tuning")
-def compare(names: tuple[str, ...], out: Path) -> None:
+@json_option
+def compare(names: tuple[str, ...], out: Path, json: bool) -> None:
     """Put detectors side by side: all, or those named, or learned models.
 
     Prints a table and writes its numbers, compare.csv, and one sheet of figures, compare.png, into the folder OUT.
@@ -198,9 +250,9 @@ def compare(names: tuple[str, ...], out: Path) -> None:
             if not found:
                 raise
             error.add_note(f"{len(found)} of {len(made)} detectors were finished: {run.folder / UNFINISHED}")
-            _show(found, run, unfinished=True)
+            _show(found, run, json, unfinished=True)
             raise
-        _show(found, run)
+        _show(found, run, json)
 
 
 SHEET = ("compare.csv", "compare.png")
@@ -223,7 +275,7 @@ def _characterise(made: Mapping[str, Any], found: dict[str, Any]) -> None:
             tell()
 
 
-def _show(found: dict[str, Any], run: Results, *, unfinished: bool = False) -> None:
+def _show(found: dict[str, Any], run: Results, json: bool, *, unfinished: bool = False) -> None:
     """Write and print what was found."""
     from flymotion import plots
     from flymotion.plots.canvas import save_figure
@@ -232,9 +284,11 @@ def _show(found: dict[str, Any], run: Results, *, unfinished: bool = False) -> N
     _write(units, run.aside / "compare.csv")
     save_figure(plots.draw_sheet(found), run.aside / "compare.png")
     kept = run.keep(unfinished=unfinished)
+    if json:
+        return say_json({"detectors": [{"detector": name, **numbers} for name, numbers in units], "files": kept})
     table([("detector", "left"), *((title, "right") for title in MEASURES)], [_row(*unit) for unit in units])
     say(textwrap.fill(LEGEND, width()))
-    say("\n".join(map(str, kept)))
+    note(*kept)
 
 
 def _files(*names: str | None) -> list[str]:

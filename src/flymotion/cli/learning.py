@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flymotion.cli.common import (
-    crop_option,
-    one_line_errors,
-    out_option,
-    plain_warnings,
-    progress_bar,
-    rate_option,
-    table,
-)
-from flymotion.cli.ending import Interrupts, complain, say
+from flymotion.cli.common import one_line_errors, plain_warnings, say_json, table
+from flymotion.cli.ending import Interrupts, complain, note, say
+from flymotion.cli.options import given, json_option, offering, out_option, reading_options, seed_option
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import results
 
 if TYPE_CHECKING:
@@ -31,32 +25,40 @@ FAILED = 1
 """Exit status where what was learned is not written."""
 
 
-@click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--n-components", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors.")
-@click.option("--patch", type=click.IntRange(min=2), help="Side of a patch [pixels]: 7 of photographs, 9 of videos.")
+@click.command(short_help="Learn motion detectors from videos, cameras or photographs.")
+@click.argument(
+    "sources",
+    nargs=-1,
+    required=True,
+    metavar="SOURCE...",
+    shell_complete=offering(lambda: ["bundled"], files=True),
+)
+@reading_options(least=2)
 @click.option("--photographs", is_flag=True, help="Take the images of a folder as photographs, not as frames.")
 @click.option(
-    "--n-pairs", type=click.IntRange(min=1), default=100_000, show_default=True, help="Pairs of patches, about."
+    "--n-components", metavar="N", type=click.IntRange(min=1), default=4, show_default=True, help="Number of detectors."
 )
-@click.option("--start", metavar="N|Ts", help="First frame of a video: a number, or a time as in 10.5s.")
-@click.option("--stop", metavar="N|Ts", help="Frame of a video before which to end.")
-@click.option("--max-frames", type=click.IntRange(min=2), help="Frames of a video to read at most.")
-@click.option("--stride", type=click.IntRange(min=1), metavar="K", help="Take every k-th frame of a video only.")
-@crop_option
-@click.option("--scale", type=click.IntRange(min=1), help="Average areas of so many pixels of a video first.")
-@rate_option
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of everything random; one seed, one result.",
+    "--patch",
+    metavar="N",
+    type=click.IntRange(min=2),
+    show_default="7 of photographs, 9 of videos",
+    help="Side of a patch [pixels].",
 )
+@click.option(
+    "--n-pairs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Pairs of patches to learn from, about.",
+)
+@seed_option
 @out_option("flymotion-learned")
+@json_option
 @click.option("--force", is_flag=True, help="Write the model even where learning has failed.")
 @click.pass_context
-def learn(context: click.Context, sources: tuple[str, ...], out: Path, force: bool, **options: Any) -> None:
+def learn(context: click.Context, sources: tuple[str, ...], out: Path, json: bool, force: bool, **options: Any) -> None:
     """Learn motion detectors from SOURCEs: videos, cameras, folders of frames, image stacks, or photographs.
 
     Several videos are one corpus. A camera is watched until there are enough pairs. An eye makes small movements over
@@ -70,22 +72,23 @@ def learn(context: click.Context, sources: tuple[str, ...], out: Path, force: bo
     from flymotion.keeping import save
     from flymotion.learner import describe
 
-    given = {name: value for name, value in options.items() if value is not None}
     interrupts, kept = context.obj, []
     with one_line_errors(), plain_warnings(), results(out, [MODEL, FILTERS], sources=sources) as run:
-        learner = _learned(sources, given, interrupts)
+        learner = _learned(sources, given(options), interrupts)
         found, refused = describe(learner), not (learner.verdict_.ok or force)
         endless = any(map(_is_endless, sources))
         if not refused or endless or interrupts.due:
             save(learner, run.aside / MODEL)
             _draw(learner, found, run.aside / FILTERS)
             kept = run.keep(unfinished=refused or (interrupts.due and not endless))
-    _tell(learner, found, options["n_pairs"])
+    if json:
+        say_json(_summary(learner, found) | {"files": kept})
+    else:
+        _tell(learner, found, options["n_pairs"])
     if not learner.verdict_.ok:
         unwritten = "" if kept else " Nothing is written; --force does."
-        complain(f"{'Error' if refused else 'warning'}: {learner.verdict_}{unwritten}")
-    for path in kept:
-        say(path)
+        complain(f"{'Error' if refused else 'Warning'}: {learner.verdict_}{unwritten}")
+    note(*kept)
     if interrupts.due:
         raise KeyboardInterrupt(f"what was learned until then is in {kept[0].parent}")
     context.exit(FAILED if refused else 0)
@@ -100,7 +103,7 @@ def _is_endless(source: str) -> bool:
 MODEL, FILTERS = "model.safetensors", "filters.png"
 
 
-def _learned(sources: tuple[str, ...], given: dict[str, Any], interrupts: Interrupts) -> MotionLearner:
+def _learned(sources: tuple[str, ...], options: dict[str, Any], interrupts: Interrupts) -> MotionLearner:
     """Learn until Ctrl-C, and leave no step half done."""
     import flymotion
 
@@ -111,7 +114,7 @@ def _learned(sources: tuple[str, ...], given: dict[str, Any], interrupts: Interr
             return interrupts.due
 
         try:
-            return flymotion.learn(sources, progress=tell, **given)
+            return flymotion.learn(sources, progress=tell, **options)
         except ValueError:
             if interrupts.due:
                 raise KeyboardInterrupt from None  # there was too little yet
@@ -129,6 +132,22 @@ def _draw(learner: MotionLearner, found: Sequence[Described], path: Path) -> Non
 def _angle(direction: float) -> str:
     """Return a direction in whole degrees, or nothing of a detector that is silent."""
     return f"{round(direction) % 360}" if math.isfinite(direction) else ""
+
+
+def _summary(learner: MotionLearner, found: Sequence[Described]) -> dict[str, Any]:
+    """Return what was learned, what from, and how good it is, for a program."""
+    verdict = learner.verdict_
+    return {
+        "detectors": [each._asdict() for each in found],
+        "videos": [
+            {"name": v.name, "pairs": v.n_pairs, "reduced_by": v.scale, "share": v.share} for v in learner.watched_
+        ],
+        "pairs_of_patches": learner.n_patches_seen_,
+        "accuracy": learner.direction_accuracy_,
+        "chance": 1 / learner.n_components,
+        "succeeded": verdict.ok,
+        "verdict": str(verdict),
+    }
 
 
 def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> None:
@@ -161,4 +180,4 @@ def _tell(learner: MotionLearner, found: Sequence[Described], n_pairs: int) -> N
     say(f"direction right on {accuracy:.1%} of single {patches} at known shifts (chance {chance:.0%})")
     verdict = learner.verdict_
     if verdict.ok and verdict.oblique and learner.n_components == 4:
-        complain(f"warning: the directions are up to {verdict.off:.0f} deg off right, up, left and down")
+        complain(f"Warning: the directions are up to {verdict.off:.0f} deg off right, up, left and down")

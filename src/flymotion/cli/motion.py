@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from flymotion.cli.common import (
-    crop_option,
-    one_line_errors,
+from flymotion.cli.common import one_line_errors, plain_warnings, say_json, table
+from flymotion.cli.ending import Interrupts, complain, note, say
+from flymotion.cli.options import (
+    given,
+    json_option,
+    model_option,
+    offering,
     out_option,
-    plain_warnings,
-    progress_bar,
-    rate_option,
-    table,
+    reading_options,
+    several,
+    speed_options,
 )
-from flymotion.cli.ending import Interrupts, complain, say
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import Results, results
 
 __all__ = ["detect", "watch"]
@@ -32,78 +35,50 @@ OVERLAYS = ("arrows", "wheel", "directions")
 """What :data:`flymotion.detecting.overlay.MODES` are, named here as importing them takes time."""
 
 
-def _reading(command: Callable) -> Callable:
-    """Add the options that both commands read a video with."""
-    options: list[Callable] = [
-        click.option(
-            "--model", metavar="FILE", help='Detectors that "flymotion learn" wrote, instead of three-pixel ones.'
-        ),
-        click.option("--start", metavar="N|Ts", default="0", help='First frame: a number, 250, or a time, "10.5s".'),
-        click.option("--stop", metavar="N|Ts", help="Where to end: before this frame or time."),
-        click.option(
-            "--stride", type=click.IntRange(min=1), default=1, help="Take every k-th frame only.", metavar="K"
-        ),
-        crop_option,
-        click.option("--scale", type=click.IntRange(min=1), default=1, help="Average areas of so many pixels."),
-        click.option(
-            "--speed",
-            type=click.Choice(["fastest", "fast", "accurate"]),
-            default="fast",
-            show_default=True,
-            help="How much work the velocity is worth.",
-        ),
-        click.option(
-            "--radius",
-            type=click.IntRange(1, 32),
-            default=2,
-            show_default=True,
-            metavar="N",
-            help="Of the velocity's windows; 1 for small things in clean video.",
-        ),
-        click.option(
-            "--gaps",
-            type=click.Choice(["split", "bridge"]),
-            default="split",
-            show_default=True,
-            help="Where frames are missing: no motion, or that from the last frame to the next, a step of time.",
-        ),
-        rate_option,
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+FROM_MODEL = 'Detectors that "flymotion learn" wrote, instead of three-pixel ones.'
 
 
 def _overlays(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the modes that are named, each once: an option may hold several, or be given several times."""
-    modes = [mode.strip() for value in values for mode in value.split(",")]
+    """Return the modes that are named, each once."""
+    modes = several(context, option, values) or []
     for mode in modes:
         if mode not in (*OVERLAYS, "none"):
             raise click.BadParameter(f"{mode!r} is not one of {', '.join(OVERLAYS)}, none")
-    return tuple(mode for mode in dict.fromkeys(modes) if mode != "none")
+    return tuple(mode for mode in modes if mode != "none")
 
 
-@click.command()
-@click.argument("source")
-@_reading
-@out_option("flymotion-detected")
+@click.command(short_help="Detect motion in a video, a camera or images.")
+@click.argument("source", shell_complete=offering(tuple, files=True))
+@reading_options()
+@speed_options
+@model_option(FROM_MODEL)
 @click.option(
     "--overlay",
-    metavar=f"[{'|'.join(OVERLAYS)}|none][,...]",
+    metavar="MODE[,...]",
     multiple=True,
     callback=_overlays,
-    help="Write the video with its motion drawn in: velocity, hues, or a panel a detector; each as a file of its own.",
+    shell_complete=offering(lambda: OVERLAYS, commas=True),
+    help=f"Write the video with its motion drawn in, a file a MODE: {', '.join(OVERLAYS)}, or none.",
 )
 @click.option("--fields", type=click.Choice(["zarr", "npz"]), help="Write responses and velocity at every pixel.")
+@out_option("flymotion-detected")
+@json_option
 @click.pass_obj
 def detect(
-    interrupts: Interrupts, source: str, out: Path, overlay: tuple[str, ...], fields: str | None, **reading: Any
+    interrupts: Interrupts,
+    source: str,
+    overlay: tuple[str, ...],
+    fields: str | None,
+    out: Path,
+    json: bool,
+    **options: Any,
 ) -> None:
     """Detect motion in SOURCE: a video, an image stack, a folder of images, a camera (camera:0) or a URL.
 
     Writes how the whole frame moves, global-motion.csv and global-motion.png, into the folder OUT, with --model which
-    direction each detector prefers, detectors.csv, and what else is asked for: overlay-MODE.mp4 and fields.zarr or
-    fields.npz. What each holds: docs/video.md. Ctrl-C ends it early; what was measured until then is put into
+    direction each detector prefers, detectors.csv, and what else is asked for: fields.zarr or fields.npz, and
+    overlay-MODE.mp4, velocity as arrows, as hues on a wheel, or the directions, a panel a detector. What each holds:
+    docs/video.md. Ctrl-C ends it early; what was measured until then is put into
     OUT/unfinished, or of a camera or stream into OUT.
     """
     from flymotion import detecting
@@ -111,24 +86,29 @@ def detect(
 
     large = [f"fields.{fields}" + "/" * (fields == "zarr")] if fields else []
     large += [f"overlay-{mode}.mp4" for mode in overlay]
-    names = [*TABLE, *([DETECTORS] if reading["model"] else []), *large]
-    with one_line_errors(), plain_warnings(), results(out, names, sources=[source, reading["model"]]) as run:
+    names, model = [*TABLE, *([DETECTORS] if options["model"] else []), *large], options["model"]
+    with one_line_errors(), plain_warnings(), results(out, names, sources=[source, model]) as run:
         dense = fields is not None or bool({*overlay} - {"arrows"})
-        found = detecting.detect(source, dense=dense, **reading)
+        found = detecting.detect(source, dense=dense, **given(options))
         if found.learner is not None:
             detecting.write_directions(run.aside / DETECTORS, found)
             if not (verdict := found.learner.verdict_).ok:
-                complain(f"Warning: {reading['model']}: {verdict}")
+                complain(f"Warning: {model}: {verdict}")
         seconds = _run(found, _sinks(found, run, overlay, fields), interrupts)
         trace = _drawn(run)
         if interrupts.due and not len(trace.frame):
             run.discard()
             raise KeyboardInterrupt
         places = {path.name: path for path in run.keep(unfinished=interrupts.due and not found.movie.live)}
-    _summarise(found.movie, trace, seconds)
-    for hint in hints(trace, found):
-        say(hint)
-    say("\n".join(str(places[name.rstrip("/")]) for name in names))
+    files = [places[name.rstrip("/")] for name in names]
+    summary = _summary(found.movie, trace, seconds)
+    if json:
+        say_json(summary | {"hints": hints(trace, found), "files": files})
+    else:
+        _tell(summary)
+        for hint in hints(trace, found):
+            say(hint)
+    note(*files)
     if interrupts.due:
         where = places[TABLE[0]].parent
         raise KeyboardInterrupt(f"what was measured of {len(trace.frame)} frames until then is in {where}")
@@ -181,39 +161,59 @@ def _drawn(run: Results) -> Any:
     return trace
 
 
-def _summarise(movie: Any, trace: Any, seconds: float) -> None:
+def _summary(movie: Any, trace: Any, seconds: float) -> dict[str, Any]:
+    """Return what was measured, for a program; figures of motion are means over the pairs."""
     import numpy as np
 
-    n = len(trace.frame)
-    measured = np.column_stack([trace.translation, trace.rotation, trace.looming]).T
+    n, measured = len(trace.frame), np.column_stack([trace.translation, trace.rotation, trace.looming]).T
     right, down, rotation, looming = (_mean(values[np.isfinite(values)]) for values in measured)
-    rate = f"{(n - 2) / seconds:.1f} frames/s" if n > 2 else "-"
-    over = f", {bridged} over missing frames" if (bridged := np.sum(trace.steps > 1)) else ""
-    own = f" (the video: {movie.rate:.4g})" if movie.rate else ""
+    return {
+        "source": Path(movie.name).name,
+        "frames": n,
+        "clips": int(trace.cut.sum()),
+        "pairs": int(np.isfinite(trace.translation[:, 0]).sum()),
+        "bridged": int(np.sum(trace.steps > 1)),
+        "width": movie.shape[1],
+        "height": movie.shape[0],
+        "rate": movie.rate,
+        "frames_per_second": (n - 2) / seconds if n > 2 else None,
+        "right": right,
+        "down": down,
+        "rotation": rotation,
+        "looming": looming,
+    }
+
+
+def _mean(values: Any) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _tell(found: dict[str, Any]) -> None:
+    right, down, rotation, looming = (
+        "-" if found[name] is None else f"{found[name]:+.3g}" for name in ("right", "down", "rotation", "looming")
+    )
+    rate = f"{found['frames_per_second']:.1f} frames/s" if found["frames_per_second"] else "-"
+    over = f", {found['bridged']} over missing frames" if found["bridged"] else ""
+    own = f" (the video: {found['rate']:.4g})" if found["rate"] else ""
     rows = [
-        [
-            "frames",
-            f"{n}, {trace.cut.sum()} clip(s), {np.isfinite(trace.translation[:, 0]).sum()} pairs measured{over}",
-        ],
-        ["size", f"{movie.shape[1]} x {movie.shape[0]} pixels"],
+        ["frames", f"{found['frames']}, {found['clips']} clip(s), {found['pairs']} pairs measured{over}"],
+        ["size", f"{found['width']} x {found['height']} pixels"],
         ["rate", f"{rate}{own}"],
         ["mean translation", f"right {right}, down {down} px/frame"],
         ["mean rotation", f"{rotation} deg/frame (counter-clockwise +)"],
         ["mean looming", f"{looming} /frame (approaching +)"],
     ]
-    table([("", "left"), (Path(movie.name).name, "left")], rows)
+    table([("", "left"), (found["source"], "left")], rows)
 
 
-def _mean(values: Any) -> str:
-    return f"{values.mean():+.3g}" if values.size else "-"
-
-
-@click.command()
-@click.argument("source")
-@_reading
-@click.option("--max-frames", type=click.IntRange(min=1), help="Stop after so many frames.")
+@click.command(short_help="Watch motion live, in the terminal.")
+@click.argument("source", shell_complete=offering(tuple, files=True))
+@reading_options()
+@speed_options
+@model_option(FROM_MODEL)
+@click.option("--json", is_flag=True, help="Print how the frame moves as JSON, a line a frame, instead of arrows.")
 @click.pass_context
-def watch(context: click.Context, source: str, max_frames: int | None, **reading: Any) -> None:
+def watch(context: click.Context, source: str, json: bool, **options: Any) -> None:
     """Watch motion live, in SOURCE, a video at its own rate, or in front of a camera (camera:0).
 
     Arrows show where each part of the frame moves, or with a model the direction that its detectors see. Where the
@@ -223,8 +223,9 @@ def watch(context: click.Context, source: str, max_frames: int | None, **reading
     from flymotion.cli import terminal
 
     with one_line_errors(), plain_warnings():
-        found = detecting.detect(source, dense=reading["model"] is not None, max_frames=max_frames, **reading)
-        show = terminal.Screen(found) if sys.stdout.isatty() else terminal.Lines(found)
-        terminal.play(found, show)
+        found = detecting.detect(source, dense=options["model"] is not None and not json, **given(options))
+        lines = terminal.Rows if json else terminal.Lines
+        show = lines(found) if json or not sys.stdout.isatty() else terminal.Screen(found)
+        terminal.play(found, show, summary=not json)
     if context.obj.due:
         context.exit(context.obj.status)  # the summary has said all

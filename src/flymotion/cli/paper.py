@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flymotion.cli.common import figure, one_line_errors, out_option, progress_bar, table
-from flymotion.cli.ending import complain, say
+from flymotion.cli import known_names
+from flymotion.cli.common import figure, one_line_errors, say_json, table
+from flymotion.cli.ending import complain, note
+from flymotion.cli.options import json_option, offering, out_option, seeds_option
+from flymotion.cli.waiting import progress_bar
 
 if TYPE_CHECKING:
     from flymotion.claims import Claim
@@ -23,17 +26,25 @@ VERDICTS = {True: "holds", False: "FAILS", None: "report"}
 STYLES = {"holds": "green", "FAILS": "bold red", "report": "dim"}
 
 
-@click.command()
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.command(short_help="Measure the paper's claims anew, and draw its figures.")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=offering(known_names.claims))
 @click.option("--full", is_flag=True, help="Every claim at the seeds and sizes it names, instead of the quick size.")
-@click.option("--seeds", "n_seeds", type=click.IntRange(min=1), help="Number of seeds, instead of the claim's own.")
+@seeds_option
 @click.option(
-    "--video", "videos", multiple=True, metavar="VIDEO", help="What C30 learns from; by default it makes some."
+    "--video",
+    "videos",
+    multiple=True,
+    metavar="SOURCE",
+    shell_complete=offering(tuple, files=True),
+    help="What C30 learns from; may be given again. By default it makes some.",
 )
 @out_option("flymotion-results")
+@json_option
 @click.option("-v", "--verbose", is_flag=True, help="Print every measure, not one line a claim.")
 @click.option("--list", "listed", is_flag=True, help="Print the claims, and measure nothing.")
-def reproduce(ids: tuple[str, ...], full: bool, out: Path, verbose: bool, listed: bool, **given: Any) -> None:
+def reproduce(
+    ids: tuple[str, ...], full: bool, out: Path, json: bool, verbose: bool, listed: bool, **given: Any
+) -> None:
     """Re-measure the paper's claims (all, or IDs such as C1 C28) and draw its figures.
 
     Writes index.html, the report, a page that needs nothing beside it, claims.json, every measure, verdict.md, what
@@ -44,11 +55,13 @@ def reproduce(ids: tuple[str, ...], full: bool, out: Path, verbose: bool, listed
     """
     from flymotion import claims
 
+    if listed and json:
+        return say_json([{"id": id, "claim": words} for id, words in claims.known_claims().items()])
     if listed:
         table([("", "left"), ("claim", "left")], [list(claim) for claim in claims.known_claims().items()])
         return
     settings = {name: value for name, value in given.items() if value}
-    show = _print_rows if verbose else _print_verdicts
+    show = _print_json if json else _print_rows if verbose else _print_verdicts
     try:
         with one_line_errors(), progress_bar("reproducing") as progress:
             rows = claims.reproduce(list(ids) or None, full=full, out=out, progress=progress, tell=complain, **settings)
@@ -56,12 +69,18 @@ def reproduce(ids: tuple[str, ...], full: bool, out: Path, verbose: bool, listed
         show(error.rows)
         raise
     show(rows)
-    say(f"{out / 'index.html'}, the report; {out / 'claims.json'}, {out / 'verdict.md'} and figures with their data")
+    note(f"{out / 'index.html'}, the report; {out / 'claims.json'}, {out / 'verdict.md'} and figures with their data")
     if settings:  # of other seeds and videos nothing is on record
         return
     if changed := claims.differences(rows, claims.SENTENCES, claims.recorded(full=full)):
         complain("\n".join(["not as recorded:", *changed]))
         sys.exit(1)
+
+
+def _print_json(rows: Sequence[Claim]) -> None:
+    """Print every measure; whether it holds is null of what is only reported."""
+    names = ("id", "title", "value", "unit", "relation", "least", "seeds", "holds", "note")
+    say_json([{name: getattr(row, name) for name in names} for row in rows])
 
 
 def _print_verdicts(rows: Sequence[Claim]) -> None:

@@ -12,9 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from flymotion.cli.common import say_json
 from flymotion.cli.ending import say
+from flymotion.cli.waiting import COMPILING, compiling
 
-__all__ = ["Lines", "Screen", "play"]
+__all__ = ["Lines", "Rows", "Screen", "play"]
 
 ARROWS = "→↗↑↖←↙↓↘"
 """From right on, counter-clockwise."""
@@ -38,8 +40,11 @@ RECENT = 30
 """Frames that the rate shown is measured over."""
 
 
-def play(found: Any, show: Any) -> None:
-    """Show detections as they come, at the movie's own rate where ``show`` is paced, until they or Ctrl-C end it."""
+def play(found: Any, show: Any, *, summary: bool = True) -> None:
+    """Show detections as they come, at the movie's own rate where ``show`` is paced, until they or Ctrl-C end it.
+
+    A ``summary`` of how many there were, and how fast, is printed in the end.
+    """
     clock = _Clock(paced=show.paced and not found.movie.live)
     n = 0
     try:
@@ -50,7 +55,8 @@ def play(found: Any, show: Any) -> None:
                 show.update(detection, clock.rate, late)
     except KeyboardInterrupt:
         pass
-    say(f"{n} frames in {clock.elapsed:.1f} s, {_in_words(clock.mean_rate)}{_own(found.movie)}")
+    if summary:
+        say(f"{n} frames in {clock.elapsed:.1f} s, {_in_words(clock.mean_rate)}{_own(found.movie)}")
 
 
 def _in_words(rate: float) -> str:
@@ -141,6 +147,15 @@ class Lines:
             say(_told(detection, rate))
 
 
+class Rows(Lines):
+    """How the frame moves as JSON, a line a frame, as fast as they come: for other programs."""
+
+    def update(self, detection: Any, rate: float, late: bool) -> None:
+        """Print a line."""
+        row = {"frame": detection.number, "time": detection.time, "cut": detection.cut, **detection.motion._asdict()}
+        say_json(row, indent=None)
+
+
 class Screen:
     """A picture of the motion that fills the terminal, drawn again and again in place."""
 
@@ -158,17 +173,23 @@ class Screen:
         self._scale = RoundScale()
         self._console = Console()
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._compiling = compiling(self._wait)
         self._shown = -math.inf
 
     def __enter__(self) -> Self:
         """Begin to draw."""
         self._live.start()
+        self._compiling.__enter__()
         return self
+
+    def _wait(self) -> None:
+        self._live.update(f"{COMPILING} ...", refresh=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Leave the terminal as it was."""
+        self._compiling.__exit__(kind, error, trace)
         self._live.stop()
 
     def update(self, detection: Any, rate: float, late: bool) -> None:

@@ -45,6 +45,9 @@ N_FRAMES = 500
 N_AHEAD = 8
 """Steps that the thread that reads may be ahead of the one that learns."""
 
+PATIENCE = 0.2
+"""Time without a step after which whoever learns may leave [s]."""
+
 
 def n_frames_of(movie: Movie) -> int:
     """Return how many frames a movie has, about."""
@@ -141,6 +144,9 @@ class VideoVision:
     def read(self, movie: Any, enough: int | None = None) -> Iterator[tuple[FramePairs | None, Seen]]:
         """Yield what the network sees of movies, and at the end of each batch None, with what was seen by then.
 
+        Where nothing comes for a while, as of a camera that has gone silent, that is yielded again, so that whoever
+        learns can leave.
+
         Parameters
         ----------
         movie : array, shape (n_frames, height, width), Movie, or sequence of Movie
@@ -156,8 +162,11 @@ class VideoVision:
         if is_corpus(movie) or hasattr(movie, "batches"):
             movies = movie if is_corpus(movie) else [movie]
             opened = self._opened(movies)
-            with closing(ahead(self._in_turns(movies, opened, enough), N_AHEAD)) as steps:
-                yield from steps
+            seen, turns = self.seen, self._in_turns(movies, opened, enough)
+            with closing(ahead(turns, N_AHEAD, idle=(PATIENCE, None))) as steps:
+                for step in steps:
+                    pairs, seen = step or (None, seen)
+                    yield pairs, seen
         else:
             yield from shown(self, movie)
         self.cut()
@@ -320,7 +329,7 @@ class VideoVision:
 
     def _in_turns(
         self, movies: Sequence[Movie], opened: Sequence[Iterator[Batch]], enough: int | None
-    ) -> Generator[tuple[FramePairs | None, Seen]]:
+    ) -> Generator[tuple[FramePairs | None, Seen] | None]:
         """Yield what the network sees of all movies, of live ones until there is enough.
 
         The next batch is always of the one of which the smallest part has been read.

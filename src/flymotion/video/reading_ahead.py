@@ -17,11 +17,21 @@ _PATIENCE = 0.1  # how long the thread waits before it looks whether anybody sti
 _FAREWELL = 2.0  # how long to wait for a thread that is still in the decoder: a camera may have gone silent [s]
 
 
-def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
+def ahead(items: Generator[Item], n: int = 2, *, idle: tuple[float, Item] | None = None) -> Generator[Item]:
     """Yield the items of a generator, up to ``n`` of them fetched ahead; in their order, and with its errors.
 
     The generator runs and is closed on a thread of its own, which ends when this one does. A forked process does not
     inherit the thread.
+
+    Parameters
+    ----------
+    items : generator
+        What to fetch.
+    n : int
+        Items that may wait.
+    idle : (float, Item), optional
+        What to yield whenever nothing has come for so many seconds, as of a camera that has gone silent, so that
+        whoever loops can leave.
 
     Raises
     ------
@@ -42,7 +52,7 @@ def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
         while True:
             if os.getpid() != process:
                 raise RuntimeError("this loop over frames was begun by another process; begin one in this process")
-            item, error = queue.get()
+            item, error = _next(queue, idle)
             if error is not None:
                 if isinstance(error, StopIteration):
                     return
@@ -51,6 +61,15 @@ def ahead(items: Generator[Item], n: int = 2) -> Generator[Item]:
     finally:
         if os.getpid() == process:  # else thread and queue are the parent's, and the queue's lock may be held for ever
             _dismiss(reader, queue, unwanted)
+
+
+def _next(queue: Queue, idle: tuple[float, Any] | None) -> tuple[Any, BaseException | None]:
+    if idle is None:
+        return queue.get()
+    try:
+        return queue.get(timeout=idle[0])
+    except Empty:
+        return idle[1], None
 
 
 def _dismiss(reader: threading.Thread, queue: Queue, unwanted: threading.Event) -> None:

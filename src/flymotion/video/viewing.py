@@ -15,10 +15,13 @@ from flymotion.frames import FramePairs, random_patches
 from flymotion.video.luminance import area_averages
 from flymotion.world.conventions import as_generator
 
-__all__ = ["choose_scale", "contrasts", "random_pairs", "speeds", "view"]
+__all__ = ["blur", "choose_scale", "contrasts", "random_pairs", "speeds", "view"]
 
 OPTICS = 0.7
 """Standard deviation of the optics [reduced pixels]."""
+
+TRUNCATED = 3.0
+"""How far the optics reach [standard deviations]."""
 
 SLOW = 0.75
 """Median speed at which a scale is fine enough [reduced pixels per frame]."""
@@ -46,7 +49,15 @@ def view(frames: Any, scale: int) -> np.ndarray:
 def _blurred(frames: np.ndarray) -> np.ndarray:
     from scipy.ndimage import gaussian_filter
 
-    return gaussian_filter(frames, (0, OPTICS, OPTICS), truncate=3.0)
+    return gaussian_filter(frames, (0, OPTICS, OPTICS), truncate=TRUNCATED)
+
+
+def blur() -> np.ndarray:
+    """Return the weights by which the optics blur along each axis, the border pixels mirrored, shape (5,)."""
+    from scipy.ndimage import gaussian_filter1d
+
+    reach = int(TRUNCATED * OPTICS + 0.5)
+    return gaussian_filter1d(np.eye(2 * reach + 1)[reach], OPTICS, truncate=TRUNCATED, mode="constant")
 
 
 def random_pairs(clips: Sequence[np.ndarray], patch: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
