@@ -1,4 +1,4 @@
-"""Measure what docs/other-software.md says of scikit-learn and pymoten: ``python docs/site/other_software.py``.
+"""Measure what docs/other-software.md says of scikit-learn and pymoten: ``python benchmarks/other_software.py``.
 
 Both see what ours see, in the same run; times are of the processor. Prints the tables, in Markdown.
 """
