@@ -41,10 +41,11 @@ FIGURES = (
         "1, networks",
         ("figure1",),
         ("C26",),
-        see="The same digits seen by all three networks: with reconstruction (a) a synapse needs all other weights, "
-        "with similarity matching (b, c) only what is at hand, its input and the two units that it joins. Lateral "
-        "weights leave the outputs of SM with correlation {C26.correlation_sm}, where their drive has "
-        "{C26.correlation_sm_drive}: less correlated, not uncorrelated.",
+        see="With reconstruction (a) a synapse needs all other weights, with similarity matching (b, c) only what is "
+        "at hand, its input and the two units that it joins. Single weights differ, but reconstruction and SM hold the "
+        "same subspace of the digits ({C26.digits_reconstruction} and {C26.digits_sm} of the energy that can be held). "
+        "Lateral weights leave SM's outputs less correlated, not uncorrelated: in the panels' titles of the digits; of "
+        "patches of photographs {C26.correlation_sm}, where their drive has {C26.correlation_sm_drive}.",
     ),
     PaperFigure(
         "2a, c-f, learned filters",
@@ -59,9 +60,10 @@ FIGURES = (
         "2b, cartoon",
         ("figure2_L1", "three_pixels"),
         ("C4",),
-        see="The filter cut to three pixels a row says nearly what the whole says (correlation {C4.three_L1} in L1), "
-        "and the cartoon, a bare central difference, less ({C4.difference}); with noise at 40 dB the cartoon says "
-        "something else ({C4.difference_40dB}).",
+        see="The filter cut to three pixels a row says nearly what the whole says (correlation {C4.three_L1} in L1, "
+        "{C4.three_P} of photographs), and the cartoon, a bare central difference, hardly less in L1, and less in the "
+        "worst world, photographs ({C4.difference}); with noise at 40 dB it says something else "
+        "({C4.difference_40dB}).",
     ),
     PaperFigure(
         "3, multi-compartment neuron",
@@ -69,14 +71,15 @@ FIGURES = (
         ("C21",),
         see="Two branches a pixel, shunted by the change and by its negative, multiply: the soma follows dx' W x "
         "(correlation {C21.product}), and the local rule learns the filter (cosine {C21.learned}). One branch, as "
-        "the paper draws it, does worse ({C21.one_branch_any} with weights that are no derivative).",
+        "the paper draws it, follows the product to {C21.one_branch} with the learned weights, and to "
+        "{C21.one_branch_any} with random ones.",
     ),
     PaperFigure(
         "4a-b, T4's circuit",
         ("dendrites", "along_preferred"),
         ("C22",),
         see="Intensities on either side of the centre have opposite signs, learned and in the connectome: on "
-        "decorrelated intensities in {C22.column_signs_whitened} of eight subtypes, on intensities in pixels in "
+        "decorrelated intensities in {C22.column_signs_whitened} (of eight), on intensities in pixels in "
         "{C22.column_signs}. Of the synapses that bring the change a share of {C22.fly_change} is in the cell's own "
         "column.",
     ),
@@ -84,26 +87,30 @@ FIGURES = (
         "4c, impulse responses",
         ("input_parts",),
         ("C22",),
-        see="Published filters of T4's inputs: Mi1 and Tm3 are fast and say the change (correlation "
-        "{C22.filters_t4_change}; exchanged with Mi4 and Mi9, {C22.filters_t4_change_swapped}), the slow Mi4 and Mi9 "
-        "the intensity ({C22.filters_t4_intensity}).",
+        see="Published filters of T4's inputs: Mi1 and Tm3 are transient and follow the change over some 0.4 s "
+        "(correlation {C22.filters_t4_change}; exchanged with Mi4 and Mi9, {C22.filters_t4_change_swapped}), Mi4 and "
+        "Mi9 "
+        "are sustained and follow the intensity ({C22.filters_t4_intensity}).",
     ),
     PaperFigure(
         "5a-b, rotation filters",
         ("filters_rotation_exponential_wide",),
         ("C10", "C12"),
-        see="Tile by tile, a pixel of the change is joined to its neighbours along the turn, with opposite signs "
-        "ahead and behind, and both units are sign inversions of each other. On whitened frames, as drawn, they are "
-        "the rotation's derivative (cosine {C10.cos_whitened}); carried to pixels they are not ({C10.cos}). The "
-        "weight onto the pixel itself is not absent: {C12.self} of a neighbour's energy.",
+        see="Of noise that is smooth enough to turn, and not the paper's images of random pixels, of which these come "
+        "only if they are turned by better than linear interpolation. Tile by tile, a pixel of the change is joined to "
+        "its neighbours along the turn, with opposite signs ahead and behind; both units are nearly sign inversions of "
+        "each other. On whitened frames, as drawn, they are the rotation's derivative (cosine {C10.cos_whitened}); "
+        "carried to pixels they are not ({C10.cos}). The weight onto the pixel itself is not absent: {C12.self} of a "
+        "neighbour's energy, so half its weight.",
     ),
     PaperFigure(
         "5c, a bar turned again and again",
         ("turned_bars",),
         ("C11",),
-        see="First-order steps (upper row) blow the bar up, the exponential (middle) follows the truth (lower): after "
-        "90 degrees the error is {C11.exponential}, {C11.ratio} times less. The learned filter itself, not regressed "
-        "on known motion, is off by {C11.filter_whitened_exponential}.",
+        see="Not quite the paper's experiment: the operator that is drawn was regressed on known turns after "
+        "learning (wide optics, midpoint feature). First-order steps (upper row) blow the bar up, the exponential "
+        "(middle) follows the truth (lower): after 90 degrees the error is {C11.exponential}, {C11.ratio} times less. "
+        "The paper's own, the learned filter itself, is off by {C11.filter_whitened_exponential}.",
     ),
     PaperFigure(
         "6, translation filters",
@@ -117,9 +124,12 @@ FIGURES = (
         "7, equivalence with the HRD",
         ("equivalence",),
         ("C16", "C20"),
-        see="Single detectors differ at every moment (ours and an HRD's correlate by {C20.hrd} at most), their sums "
-        "over a ring are one (differences of {C20.sums}); over a line the boundary's share falls with a slope of "
-        "{C16.slope} in the number of detectors.",
+        see="Single detectors differ in time: a three-pixel one and an HRD correlate by {C20.hrd} at most at zero mean "
+        "luminance; a learned patch about a mean is nearly an HRD ({C20.learned_L1_mean}). Their sums over a ring are "
+        "one "
+        "(differences of {C20.sums}); over a line of 60 pixels, as drawn, ends differ, and the boundary's share falls "
+        "with "
+        "a slope of {C16.slope} in the number of detectors.",
     ),
 )
 """In the order of the paper."""

@@ -137,8 +137,7 @@ SENTENCES = (
         ("C36.early > 0.99",),
         ("C36.steps_2_99 < 10",),
         condition="a unit's time constant is short: the slowest units take ten of them to settle to 1 %",
-        comment="Eq. 15 iterated as printed, in whole steps, need not settle: SM's eight units never do "
-        "(C36.whole_steps)",
+        comment="Eq. 15 iterated in whole steps need not settle: SM's eight units never do (C36.whole_steps)",
     ),
     Sentence(
         "summing the outputs of the two filters amounts to applying an OR operation to them which does not "

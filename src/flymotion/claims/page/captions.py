@@ -28,15 +28,14 @@ CAPTIONS = {
         ("C26",),
         "Three networks on the same digits: who has to know what, feedforward weights of eight units, and lateral "
         "weights",
-        "Weights of SM and NSM differ from those of reconstruction, but all three see the same digits; off the "
-        "diagonal lateral weights are weak.",
+        "Single weights differ, as any rotation of them spans the same; off the diagonal lateral weights are weak.",
     ),
     "rings": Caption(
         ("C26",),
         "Outputs of eight units along a ring, one colour each: a circle, and photographs turned, with their mean and "
         "without",
         "Where the mean is removed, each unit has a part of the ring (width {C26.ring_width}); where it is left, none "
-        "has ({C26.ring_as_it_is_width}).",
+        "is ever silent ({C26.ring_as_it_is_width}).",
     ),
     "figure2_L1": Caption(
         ("C1", "C2"),
@@ -51,7 +50,7 @@ CAPTIONS = {
     "three_pixels": Caption(
         ("C4",),
         "The filter of L1, the same cut to three pixels a row, and outputs of both on new pairs",
-        "Outputs lie on a line where frames are whitened and without noise.",
+        "Outputs lie nearly on a line where frames are whitened and without noise, of photographs less so.",
     ),
     "pixels_cost": Caption(
         ("C4",),
@@ -67,13 +66,14 @@ CAPTIONS = {
     "content": Caption(
         ("C9",),
         "Accuracy lost by learning from another class of scenes, against the size of the eye; and the accuracies",
-        "Off the diagonal of the upper maps, what one class taught serves the others less; units that add (lower "
-        "maps) are near chance everywhere.",
+        "Off the diagonal of the upper maps, what one class taught serves photographs less, and others hardly less "
+        "where "
+        "pixels are many; units that add (lower maps) are near chance everywhere.",
     ),
     "filters_rotation_exponential_wide": Caption(
         ("C10", "C12"),
         f"{TRANSLATIONS}; both senses of rotation",
-        "Opposite signs ahead and behind along the turn, and little on the pixel itself.",
+        "Opposite signs ahead and behind along the turn, and less, but not nothing, on the pixel itself.",
     ),
     "filters_translation_exponential_wide": Caption(
         ("C13",),
@@ -83,7 +83,7 @@ CAPTIONS = {
     "filters_translation_exponential_fly": Caption(
         ("C13",),
         f"{TRANSLATIONS}; right, up, left and down, acceptance 0.475 pixels, a fly's",
-        "The same, with finer weights.",
+        "Less antisymmetric: the pixel's own weight is no longer small, and opposite units share more.",
     ),
     "filters_affine": Caption(
         ("C29",),
@@ -135,17 +135,21 @@ CAPTIONS = {
         ("C22",),
         "Learned weights about the centre on a hexagonal eye, and the connectome's synapses, of eight subtypes; "
         "arrows are preferred directions",
-        "Opposite signs before and behind the centre along the arrow, learned and in the connectome.",
+        "Opposite signs before and behind the centre along the arrow, learned (on whitened intensities) and in the "
+        "connectome; T5's are the other way round.",
     ),
     "along_preferred": Caption(
         ("C22",),
-        "The same, summed along the preferred direction: the connectome, and what was learned, whitened and in pixels",
-        "On the preferred side the connectome's weights are negative, and learned ones where intensities are whitened.",
+        "The same, summed along the preferred direction, times the sign at the centre: the connectome, and what was "
+        "learned, whitened and in pixels",
+        "On the preferred side the connectome is negative; learned weights are where intensities are whitened, "
+        "clearly in "
+        "noise and hardly of photographs, and in pixels mostly are not.",
     ),
     "input_parts": Caption(
         ("C22",),
         "Published filters of the inputs of T4 and T5, and how alike their signals are to change and to intensity",
-        "Fast, transient filters follow the change, slow ones the intensity.",
+        "Transient filters follow the change, sustained ones the intensity, each at its best delay.",
     ),
     "on-off-filters": Caption(
         ("C24",),
@@ -192,8 +196,8 @@ CAPTIONS = {
     "products": Caption(
         ("C31",),
         "What only the product of change and intensity explains of outputs of units that add and then bend",
-        "Of a unit's variance the product explains most in a squared sum, little in a rectified one, and next to "
-        "nothing in published conductances.",
+        "Of a unit's variance the product explains much in a squared sum, little in a rectified one, and next to "
+        "nothing in published conductances; of the difference between opposite directions it makes most in all three.",
     ),
     "products_by_parameter": Caption(
         ("C31",),
@@ -210,7 +214,7 @@ CAPTIONS = {
     "starts": Caption(
         ("C37",),
         "Share of seeds that find all directions from each start, with intervals; on a line, and in the plane",
-        "Dendrites that point apart find all, random filters some.",
+        "Dendrites that point apart, with weak random weights beside, find all on a line; random filters find some.",
     ),
     "starts_filters": Caption(
         ("C37",),
@@ -220,7 +224,9 @@ CAPTIONS = {
     "starts_noise": Caption(
         ("C37",),
         "Share of pairs named, against signal to noise: before learning, after it, and what can be known",
-        "The start tells much of what is learned, and both stay below what can be known.",
+        "The start tells much of what is learned, and more than that where noise is strong; both stay below what can "
+        "be "
+        "known.",
     ),
     "circuit-turns": Caption(
         ("C38",),
@@ -230,7 +236,8 @@ CAPTIONS = {
     "circuit-cells": Caption(
         ("C38",),
         "Direction tuning of the circuit's cells beside recordings, and two nulls",
-        "Learned curves peak where recorded ones do; their widths differ.",
+        "At the full size learned curves peak about where recorded ones do, at the quick one some do not; their widths "
+        "differ.",
     ),
 }
 """By the names of the figures."""

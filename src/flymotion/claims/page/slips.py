@@ -36,33 +36,35 @@ SLIPS = (
     ),
     Slip(
         "Suppl. E, HR(i, t)",
-        "The detector for motion towards larger i.",
+        "Without its direction; easily read as the detector for motion towards larger i.",
         "Content that moves towards larger i gives a negative sum; ours has the sign of content.",
         "tests/test_detectors_identities.py",
     ),
     Slip(
         "Secs. 1.1 to 2.4, shapes",
         "W is n x m in Eq. 4 and K x n² from Eq. 13 on; Eq. 12's left side lacks 1/T².",
-        "Row (i − 1) n + j of W joins the change at i with the intensity at j; both sides are over T².",
+        "Column (i − 1) n + j of W joins the change at i with the intensity at j; both sides are over T².",
         "tests/test_features.py, tests/test_offline.py",
     ),
     Slip(
         "Sec. 2.4, Eq. 15",
-        "It is iterated until convergence.",
-        "All at once it may circle or grow for ever; one unit at a time it settles, and SM's outputs solve K linear "
-        "equations.",
-        "Share of pairs that whole steps do not settle: {C36.whole_steps}.",
+        "A condition that outputs meet, easily read as an iteration, as Eq. 5 is.",
+        "Iterated all at once it may circle or grow for ever; one unit at a time it settles, and SM's outputs solve K "
+        "linear equations.",
+        "Share of pairs that whole steps do not settle, at most, of SM's eight units; of the paper's two and four, "
+        "none: "
+        "{C36.whole_steps}.",
     ),
     Slip(
         "Suppl. A, Eqs. 24-25",
-        "The antisymmetric feature is the midpoint feature to first order.",
+        "The antisymmetric feature to first order, easily read as the midpoint feature.",
         "It is chi less its transpose, exactly, of either feature; the midpoint feature has a symmetric part, too.",
         "Largest error {C14.antisymmetric}; the paper's feature less the midpoint one is −Δx Δx'/2, to {C14.midpoint}.",
     ),
     Slip(
         "Suppl. B, PCA",
-        "PCA of chi.",
-        "It has to be uncentred: centring removes what one-way motion has in common.",
+        "PCA of chi; its Eq. 26 is uncentred, what is called PCA elsewhere is not.",
+        "Uncentred, as printed: centring removes what one-way motion has in common.",
         "tests/test_rivals.py",
     ),
     Slip(
