@@ -46,6 +46,8 @@ $("camera").addEventListener("click", () => (source?.stream ? end("The camera is
 $("file").addEventListener("change", () => $("file").files[0] && look(() => startFile(video, $("file").files[0])));
 $("pause").addEventListener("click", pause);
 $("rows").addEventListener("change", () => source && begin());
+video.addEventListener("resize", () => source && !starting && begin()); // a telephone is turned
+video.addEventListener("error", () => source && !starting && lose());
 
 for (const [kind, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
   document.addEventListener(kind, (event) => {
@@ -78,6 +80,13 @@ function fail(message) {
   $("problem").hidden = false;
 }
 
+/** A file that is damaged, or was moved away. */
+function lose() {
+  const { name } = source;
+  end("Nothing is being looked at.");
+  fail(`${name} cannot be read any further.`);
+}
+
 function end(message) {
   stop(video);
   source = null;
@@ -88,11 +97,14 @@ function end(message) {
 }
 
 function pause() {
-  const paused = $("pause").getAttribute("aria-pressed") !== "true";
-  $("pause").setAttribute("aria-pressed", paused);
-  $("status").textContent = paused ? "Paused." : `Looking at ${source.name}.`;
-  if (paused) video.pause();
-  else video.play();
+  if (video.paused) video.play().catch(() => {}); // it was paused again before it began
+  else video.pause();
+  showWhetherPaused();
+}
+
+function showWhetherPaused() {
+  $("pause").setAttribute("aria-pressed", video.paused);
+  $("status").textContent = video.paused ? "Paused." : `Looking at ${source.name}.`;
 }
 
 /** Tell the worker what size pictures have; it answers when it is ready. */
@@ -112,10 +124,9 @@ function begun({ times, width, height, columns, rows }) {
   $("size").textContent = `${columns} x ${rows} pixels (velocity: ${width} x ${height})`;
   const ways = Object.keys(times).filter((way) => times[way] !== null).sort((a, b) => times[a] - times[b]);
   $("way").textContent = ways.map((way) => `${WAYS[way]} in ${figure(times[way], 1)} ms`).join(", rather than ");
-  $("status").textContent = `Looking at ${source.name}.`;
+  showWhetherPaused();
   $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
   $("pause").disabled = false;
-  $("pause").setAttribute("aria-pressed", "false");
   Object.assign(scales, { arrows: new RoundScale(LEAST_SPEED), speed: new RoundScale(LEAST_SPEED) });
   waiting = 0;
   lastTime = -1;
