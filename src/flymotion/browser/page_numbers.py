@@ -29,12 +29,12 @@ from flymotion.detecting.detection import answering, learner_of_directions
 from flymotion.field import MotionField, frame_motion
 from flymotion.generators import Generators
 from flymotion.models.packing import ModelError
-from flymotion.video.viewing import OPTICS
+from flymotion.video.viewing import blur
 
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
 
-__all__ = ["CELL", "LiveModel", "as_evaluated", "live_model", "numbers_of"]
+__all__ = ["CELL", "LiveModel", "as_evaluated", "live_model", "numbers_of", "subtypes"]
 
 BUNDLED = "the two photographs that come with scikit-learn"
 """What the detectors of ``bundled.safetensors`` were learned from, by ``flymotion learn bundled``."""
@@ -131,22 +131,27 @@ def numbers_of(model: LiveModel) -> dict[str, Any]:
     detectors = model.detectors.in_pixels()
     field = MotionField(detectors)
     shape_angles = np.radians(np.nan_to_num(field.angles))
-    away = np.abs((model.angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
     constants = {name: value for name, value in vars(frame_motion).items() if name.isupper() and name != "UNKNOWN"}
     return {
         "model": model.name,
         "angles": model.angles.tolist(),
-        "subtypes": away.argmin(axis=1).tolist(),
+        "subtypes": subtypes(model.angles).tolist(),
         "preferred": list(PREFERRED.values()),
         "axes": [np.cos(shape_angles).tolist(), (-np.sin(shape_angles)).tolist()],
         "floors": field.floor(NOISE).tolist(),
         "operators": _in_lines(as_evaluated(detectors)),
-        "optics": _optics() if model.blurred else [],
+        "optics": blur().tolist() if model.blurred else [],
         "slopes": CONSTANTS,
         "frame_motion": constants,
         "lenses": EYE,
         "cell": CELL,
     }
+
+
+def subtypes(angles: np.ndarray) -> np.ndarray:
+    """Return which of the four subtypes prefers what is nearest to each direction [deg], shape (n_directions,)."""
+    away = np.abs((angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
+    return away.argmin(axis=1)
 
 
 def as_evaluated(detectors: Generators) -> np.ndarray:
@@ -203,10 +208,3 @@ def _parts(terms: np.ndarray, basis: np.ndarray) -> list[dict[str, Any]]:
         lines = [[int(a), int(b), (basis.T @ grid[a, b] @ basis).ravel().tolist()] for a, b in used]
         parts.append({"weights": weights.tolist(), "lines": lines})
     return parts
-
-
-def _optics() -> list[float]:
-    """Return the weights that :func:`flymotion.video.viewing.view` blurs with."""
-    reach = round(3 * OPTICS)
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / OPTICS) ** 2)
-    return (weights / weights.sum()).tolist()
