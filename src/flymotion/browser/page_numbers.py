@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.fft import dct
 
 from flymotion.brevity import in_brief
 from flymotion.browser.lenses_of_frames import EYE
@@ -28,6 +27,7 @@ from flymotion.circuits import PREFERRED
 from flymotion.detecting.detection import answering, learner_of_directions
 from flymotion.field import MotionField, frame_motion
 from flymotion.generators import Generators
+from flymotion.generators.patch_modes import cosine_modes
 from flymotion.models.packing import ModelError
 from flymotion.video.viewing import blur
 
@@ -176,8 +176,7 @@ def as_evaluated(detectors: Generators) -> np.ndarray:
 def _in_lines(operators: np.ndarray) -> dict[str, Any]:
     """Write operators in cosine modes: lines along y, and all else as lines along x."""
     count, size = len(operators), math.isqrt(operators.shape[1])
-    basis = dct(np.eye(size), axis=0, norm="ortho")
-    modes = np.einsum("ai,bj->abij", basis, basis).reshape(size**2, size**2)
+    basis, modes = cosine_modes(size)
     terms = (modes @ operators @ modes.T).reshape(count, size, size, size, size)
     down = np.zeros_like(terms)
     k, odd = np.arange(size), (np.add.outer(np.arange(size), np.arange(size)) % 2).astype(bool)
