@@ -212,18 +212,36 @@ def test_a_graphics_card_that_gives_no_numbers_is_not_taken(nothing):
     page.close()
 
 
-def test_a_chosen_video_is_looked_at(opened, nothing, moving, tmp_path):
+@pytest.fixture
+def clip(tmp_path):
+    """Write frames as a video, and return its path."""
     av = pytest.importorskip("av")
-    path = tmp_path / "a clip.webm"
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libvpx", rate=RATE, options={"deadline": "realtime", "cpu-used": "8"})
-        stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 480, "yuv420p", 4_000_000
-        for frame in moving[:60]:
-            grey = np.repeat(np.uint8(frame)[..., None], 3, axis=2)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
-        container.mux(stream.encode(None))
+
+    def write(frames):
+        path = tmp_path / "a clip.webm"
+        with av.open(str(path), "w") as container:
+            stream = container.add_stream("libvpx", rate=RATE, options={"deadline": "realtime", "cpu-used": "8"})
+            stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 480, "yuv420p", 4_000_000
+            for frame in frames:
+                grey = np.repeat(np.uint8(frame)[..., None], 3, axis=2)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+            container.mux(stream.encode(None))
+        return path
+
+    return write
+
+
+def test_what_frames_do_not_tell_any_more_is_not_shown(opened, nothing, moving, clip):
     page = opened(nothing)
-    page.set_input_files("#file", path)
+    page.set_input_files("#file", clip([*moving[:45], *[np.zeros((480, 640))] * 105]))
+    until(page, "direction", "^right, ")
+    until(page, "direction", "^-$")
+    assert page.inner_text("#speed") == page.inner_text("#rotation") == "-"
+
+
+def test_a_chosen_video_is_looked_at(opened, nothing, moving, clip):
+    page = opened(nothing)
+    page.set_input_files("#file", clip(moving[:60]))
     running(page)
     assert page.inner_text("#status") == "Looking at a clip.webm."
     assert page.inner_text("#direction").startswith("right, ")

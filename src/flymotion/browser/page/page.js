@@ -23,6 +23,7 @@ const CALM = 250; // [ms] between two drawings where motion is to be reduced
 const LEAST_SPEED = 0.5; // least end of a scale of speed [pixels a frame]
 const COUNTED = 3000; // [ms] that rates are counted over
 const AVERAGED = 0.15; // share of a frame in figures that are averaged over frames
+const FORGOTTEN = 15; // frames that do not tell a figure, after which it is not shown any more
 
 const floor = Math.max(...numbers.floors);
 const panels = new Panels([$("t4"), $("t5")], numbers.preferred, numbers.subtypes, floor);
@@ -31,7 +32,7 @@ const scales = { arrows: new RoundScale(LEAST_SPEED), wheel: new RoundScale(Math
 
 let source = null; // what is looked at, from when it plays
 let starting = false; // whether something is about to be
-let waiting = 0, lastTime = -1, arrived = [], offered = [], mean = null, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
+let waiting = 0, lastTime = -1, arrived = [], offered = [], mean = {}, untold = {}, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
 
 worker.postMessage({ numbers });
 $("model").textContent = numbers.model;
@@ -132,7 +133,8 @@ function begun({ times, width, height, columns, rows }) {
   lastTime = -1;
   arrived = [];
   offered = [];
-  mean = null;
+  mean = {};
+  untold = {};
   const found = source;
   if (!found.running) atEachFrame(video, (time) => grab(found, time));
   found.running = true;
@@ -180,12 +182,12 @@ function rate(moments) {
   return moments.length > 5 ? 1000 * (moments.length - 1) / (moments.at(-1) - moments[0]) : NaN;
 }
 
-/** Average figures over frames; what a frame does not tell is left out. */
+/** Average figures over frames; what a frame does not tell is left out, and unknown where many in a row do not. */
 function average(given) {
-  mean ??= { ...given };
   for (const [name, value] of Object.entries(given)) {
-    if (!Number.isFinite(mean[name])) mean[name] = value;
-    else if (Number.isFinite(value)) mean[name] += AVERAGED * (value - mean[name]);
+    untold[name] = Number.isFinite(value) ? 0 : (untold[name] ?? 0) + 1;
+    if (!Number.isFinite(mean[name]) || untold[name] > FORGOTTEN) mean[name] = value;
+    else if (untold[name] === 0) mean[name] += AVERAGED * (value - mean[name]);
   }
 }
 
