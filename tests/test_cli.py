@@ -23,6 +23,7 @@ from flymotion.cli.common import table
 from flymotion.detecting import read_trace
 from flymotion.keeping import saving
 from flymotion.video import Selection, VideoError
+from flymotion.writing import WriteError
 
 
 @pytest.fixture
@@ -261,6 +262,9 @@ def test_a_traceback_can_be_had(tmp_path, monkeypatch):
     monkeypatch.setenv("FLYMOTION_TRACEBACK", "1")
     with pytest.raises(VideoError):
         main(["learn", str(tmp_path / "missing.mp4")])
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError):  # of a file, not of what is printed
+        main(["learn", "bundled", "--out", str(tmp_path / "file" / "out")])
 
 
 def test_the_shell_sees_the_exit_status_and_one_line(tmp_path):

@@ -37,6 +37,7 @@ from flymotion.generators import Generators, Operators, cosine, derivative_opera
 from flymotion.generators.analytic import interior
 from flymotion.generators.flows import implied_flow, mean_filters
 from flymotion.generators.optics_map import motion_map
+from flymotion.generators.patch_modes import cosine_modes
 from flymotion.generators.quadratic_forms import probability_positive
 from flymotion.generators.theory import antisymmetric_share, population
 from flymotion.learner.corpus import guise, worthwhile
@@ -628,6 +629,7 @@ CALLS = {
     "cosine": (lambda: cosine(np.ones((6, 8, 3, 3)), np.ones((3, 3))), SAMPLED),
     "antisymmetric_share": (lambda: antisymmetric_share(np.ones((6, 8, 3, 3))), SAMPLED),
     "derivative_operator": (lambda: derivative_operator(Grid(3, 5)), {"n_pixels": 15}),
+    "cosine_modes": (lambda: cosine_modes(3), {"size": 3}),
     "interior": (lambda: interior(Grid(5, 6), 1), {"n_pixels": 30}),
     "Generators.cosines": (lambda: filters().cosines(np.ones((2, 19, 19))), {"n_components": 3, "m": 2}),
     "Generators.antisymmetric_share": (lambda: filters().antisymmetric_share(), {"n_components": 3}),

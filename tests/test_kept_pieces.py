@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from flymotion.claims import Interrupted, kept_pieces, reproduce, reproducing
+from flymotion.claims import Interrupted, cells, kept_pieces, reproduce, reproducing
 from flymotion.claims.kept_pieces import Done, KeptPieces, packed, unpacked
 from flymotion.claims.rows import Verdict, above, report
 from flymotion.frames import FramePairs
@@ -80,6 +80,7 @@ def test_a_second_run_goes_on_where_the_first_stopped_and_says_so(counted, tmp_p
 
 def test_results_that_are_there_need_no_pieces(counted, tmp_path):
     interrupted(*counted, tmp_path)
+    kept_in(tmp_path)[0].with_name(".unfinished-1-a").touch()  # of a process that was killed as it wrote
     reproduce(out=tmp_path, n_jobs=1)
     assert sorted(os.listdir(tmp_path)) == ["claims.json", "index.html", "verdict.md"]
     counted[0].clear()
@@ -145,6 +146,9 @@ def test_a_piece_from_elsewhere_runs_nothing(tmp_path):
     hostile = packed(Done([Hostile(str(tmp_path / "made"))], 1.0))
     with pytest.raises(pickle.UnpicklingError, match="mkdir is no part of a result"):
         unpacked(hostile)
+    opening = packed(Done(cells.Config(), 1.0))  # looks for videos
+    with pytest.raises(pickle.UnpicklingError, match="Config is no part of a result"):
+        unpacked(opening)
     named = packed(Done(reproduce, 1.0))
     with pytest.raises(pickle.UnpicklingError, match="reproduce is no part of a result"):
         unpacked(named)

@@ -57,6 +57,12 @@ DROP = """
 """
 
 
+KNOWN_VIDEO = """
+const create = document.createElement.bind(document);
+document.createElement = (name) => (name === "video" ? (window.video = create(name)) : create(name));
+"""
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """Start Chromium with arguments; each is closed at the end."""
@@ -198,23 +204,70 @@ def test_the_browser_has_the_numbers_of_python(nothing, way, learned_from):
         assert close <= 1e-5 * np.abs(array).max(), name
 
 
-def test_a_chosen_video_is_looked_at(opened, nothing, moving, tmp_path):
+def test_a_graphics_card_that_gives_no_numbers_is_not_taken(nothing):
+    page = nothing.new_page()
+    ask = "self.onmessage = ({ data }) => self.postMessage(apart(data, [[2, 1]]) <= ALIKE);"
+    for given, alike in [([[2, 1]], True), ([[2, 1.1]], False), ([[2, float("nan")]], False)]:
+        assert page.evaluate(ASK, [worker_source() + ask, given]) is alike
+    page.close()
+
+
+@pytest.fixture
+def clip(tmp_path):
+    """Write frames as a video, and return its path."""
     av = pytest.importorskip("av")
-    path = tmp_path / "a clip.webm"
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libvpx", rate=RATE, options={"deadline": "realtime", "cpu-used": "8"})
-        stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 480, "yuv420p", 4_000_000
-        for frame in moving[:60]:
-            grey = np.repeat(np.uint8(frame)[..., None], 3, axis=2)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
-        container.mux(stream.encode(None))
+
+    def write(frames):
+        path = tmp_path / "a clip.webm"
+        with av.open(str(path), "w") as container:
+            stream = container.add_stream("libvpx", rate=RATE, options={"deadline": "realtime", "cpu-used": "8"})
+            stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 640, 480, "yuv420p", 4_000_000
+            for frame in frames:
+                grey = np.repeat(np.uint8(frame)[..., None], 3, axis=2)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+            container.mux(stream.encode(None))
+        return path
+
+    return write
+
+
+def test_what_frames_do_not_tell_any_more_is_not_shown(opened, nothing, moving, clip):
     page = opened(nothing)
-    page.set_input_files("#file", path)
+    page.set_input_files("#file", clip([*moving[:45], *[np.zeros((480, 640))] * 105]))
+    until(page, "direction", "^right, ")
+    until(page, "direction", "^-$")
+    assert page.inner_text("#speed") == page.inner_text("#rotation") == "-"
+
+
+def test_a_chosen_video_is_looked_at(opened, nothing, moving, clip):
+    page = opened(nothing)
+    page.set_input_files("#file", clip(moving[:60]))
     running(page)
     assert page.inner_text("#status") == "Looking at a clip.webm."
     assert page.inner_text("#direction").startswith("right, ")
     page.click("#pause")
     assert page.get_attribute("#pause", "aria-pressed") == "true"
+    page.select_option("#rows", "80")
+    until(page, "size", "^53 x 40 pixels")
+    assert page.get_attribute("#pause", "aria-pressed") == "true"
+    until(page, "status", "^Paused")
+    page.click("#pause")
+    assert page.get_attribute("#pause", "aria-pressed") == "false"
+    until(page, "status", "^Looking at a clip.webm.$")
+
+
+def test_what_happens_to_a_video_meanwhile_is_heeded(opened, camera):
+    page = opened(camera)
+    page.add_init_script(KNOWN_VIDEO)
+    page.reload()
+    page.click("#camera")
+    until(page, "size", "^80 x 60 pixels")
+    page.evaluate("video.srcObject.getVideoTracks()[0].applyConstraints({ width: 640, height: 360 })")
+    until(page, "size", r"^106 x 60 pixels \(velocity: 213 x 120\)")
+    running(page)
+    page.evaluate("video.dispatchEvent(new Event('error'))")
+    assert page.inner_text("#status") == "Nothing is being looked at."
+    assert page.inner_text("#problem") == "the camera cannot be read any further."
 
 
 def test_what_is_wrong_is_said(opened, nothing, tmp_path):

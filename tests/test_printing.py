@@ -44,7 +44,7 @@ ARGUMENTS = {
 }
 """What is asked of each command, with a name of frames or of a model that it prints."""
 
-SILENT, NAMELESS = {"tune", "export"}, {"tune", "export", "watch"}
+SILENT, NAMELESS = {"tune", "export", "live"}, {"tune", "export", "live", "watch"}
 """What prints nothing, and what prints no names."""
 
 NAME = "[bold] fly [dQw4w9WgXcQ] $x^$ été→ " + os.fsdecode(b"\xff")

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.fft import dct
 
 from flymotion.brevity import in_brief
 from flymotion.browser.lenses_of_frames import EYE
@@ -28,13 +27,14 @@ from flymotion.circuits import PREFERRED
 from flymotion.detecting.detection import answering, learner_of_directions
 from flymotion.field import MotionField, frame_motion
 from flymotion.generators import Generators
+from flymotion.generators.patch_modes import cosine_modes
 from flymotion.models.packing import ModelError
-from flymotion.video.viewing import OPTICS
+from flymotion.video.viewing import blur
 
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
 
-__all__ = ["CELL", "LiveModel", "as_evaluated", "live_model", "numbers_of"]
+__all__ = ["CELL", "LiveModel", "as_evaluated", "live_model", "numbers_of", "subtypes"]
 
 BUNDLED = "the two photographs that come with scikit-learn"
 """What the detectors of ``bundled.safetensors`` were learned from, by ``flymotion learn bundled``."""
@@ -131,22 +131,27 @@ def numbers_of(model: LiveModel) -> dict[str, Any]:
     detectors = model.detectors.in_pixels()
     field = MotionField(detectors)
     shape_angles = np.radians(np.nan_to_num(field.angles))
-    away = np.abs((model.angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
     constants = {name: value for name, value in vars(frame_motion).items() if name.isupper() and name != "UNKNOWN"}
     return {
         "model": model.name,
         "angles": model.angles.tolist(),
-        "subtypes": away.argmin(axis=1).tolist(),
+        "subtypes": subtypes(model.angles).tolist(),
         "preferred": list(PREFERRED.values()),
         "axes": [np.cos(shape_angles).tolist(), (-np.sin(shape_angles)).tolist()],
         "floors": field.floor(NOISE).tolist(),
         "operators": _in_lines(as_evaluated(detectors)),
-        "optics": _optics() if model.blurred else [],
+        "optics": blur().tolist() if model.blurred else [],
         "slopes": CONSTANTS,
         "frame_motion": constants,
         "lenses": EYE,
         "cell": CELL,
     }
+
+
+def subtypes(angles: np.ndarray) -> np.ndarray:
+    """Return which of the four subtypes prefers what is nearest to each direction [deg], shape (n_directions,)."""
+    away = np.abs((angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
+    return away.argmin(axis=1)
 
 
 def as_evaluated(detectors: Generators) -> np.ndarray:
@@ -171,8 +176,7 @@ def as_evaluated(detectors: Generators) -> np.ndarray:
 def _in_lines(operators: np.ndarray) -> dict[str, Any]:
     """Write operators in cosine modes: lines along y, and all else as lines along x."""
     count, size = len(operators), math.isqrt(operators.shape[1])
-    basis = dct(np.eye(size), axis=0, norm="ortho")
-    modes = np.einsum("ai,bj->abij", basis, basis).reshape(size**2, size**2)
+    basis, modes = cosine_modes(size)
     terms = (modes @ operators @ modes.T).reshape(count, size, size, size, size)
     down = np.zeros_like(terms)
     k, odd = np.arange(size), (np.add.outer(np.arange(size), np.arange(size)) % 2).astype(bool)
@@ -203,10 +207,3 @@ def _parts(terms: np.ndarray, basis: np.ndarray) -> list[dict[str, Any]]:
         lines = [[int(a), int(b), (basis.T @ grid[a, b] @ basis).ravel().tolist()] for a, b in used]
         parts.append({"weights": weights.tolist(), "lines": lines})
     return parts
-
-
-def _optics() -> list[float]:
-    """Return the weights that :func:`flymotion.video.viewing.view` blurs with."""
-    reach = round(3 * OPTICS)
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / OPTICS) ** 2)
-    return (weights / weights.sum()).tolist()

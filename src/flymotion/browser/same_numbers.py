@@ -8,7 +8,7 @@ import numpy as np
 
 from flymotion.brevity import in_brief
 from flymotion.browser.lenses_of_frames import seen_by_lenses
-from flymotion.browser.page_numbers import CELL, LiveModel, as_evaluated
+from flymotion.browser.page_numbers import CELL, LiveModel, as_evaluated, subtypes
 from flymotion.browser.slopes import slopes_velocity
 from flymotion.circuits import PREFERRED
 from flymotion.field import MotionField
@@ -131,8 +131,7 @@ def _cell_types(model: LiveModel, before: np.ndarray, after: np.ndarray) -> tupl
     """Return the responses of T4a to d to what became brighter, and of T5a to d to what darker."""
     operators, size, change = as_evaluated(model.detectors), model.detectors.shape[0], after - before
     h = size // 2
-    away = np.abs((model.angles[:, None] - list(PREFERRED.values()) + 180) % 360 - 180)
-    subtype = np.eye(len(PREFERRED))[away.argmin(axis=1)].T
+    subtype = np.eye(len(PREFERRED))[subtypes(model.angles)].T
 
     def patches(plane: np.ndarray) -> np.ndarray:
         found = np.lib.stride_tricks.sliding_window_view(plane.astype(float), (size, size))

@@ -1,13 +1,14 @@
 """Pieces of work that are kept as soon as they are finished, so that a run that did not end goes on where it stopped.
 
 They lie in ``unfinished/pieces`` of the folder of results, a file each, below a name for the code: a digest of the
-package's source, of the versions of what it computes with, and of the machine. A file's own name is a digest of its
-group, of all settings of that, of the videos that they name (by size and time), and of the piece's place in the work.
+package's source, of the versions of what it computes with, and of the kind of machine. A file's own name is a digest
+of its group, of all settings of that, of the videos that they name (by size and time), and of the piece's place in the
+work.
 So a piece of other code or other settings is never found. What is damaged is passed over, and done again.
 
 Pieces go when the run that they are of has put its results into their places; those of other code when the next run
 begins, as nothing can take them over any more. They are pickles, but reading one calls nothing that it names beside
-:data:`PLAIN`, so that a folder of results from elsewhere runs no code.
+:data:`PLAIN` and classes of this package that hold results, so that a folder from elsewhere runs no code of its own.
 """
 
 from __future__ import annotations
@@ -27,13 +28,24 @@ from typing import Any, NamedTuple
 
 from flymotion.claims.running import Each, Work, paths
 from flymotion.writing import whole
-from flymotion.writing.whole_files import remove
+from flymotion.writing.whole_files import BEING_WRITTEN, remove
 
 __all__ = ["Done", "KeptPieces", "code", "packed", "unpacked", "versions"]
 
 PACKAGE = Path(__file__).parents[1]
 
-COMPUTING = ("numpy", "scipy", "scikit-learn", "numba", "llvmlite", "finufft", "xarray", "av", "array-api-compat")
+COMPUTING = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "llvmlite",
+    "finufft",
+    "xarray",
+    "av",
+    "pillow",
+    "array-api-compat",
+)
 """Distributions whose versions decide what comes of a piece."""
 
 PLAIN = {
@@ -44,7 +56,8 @@ PLAIN = {
     ("numpy._core.numeric", "_frombuffer"),
     (__name__, "_dataset"),
 }
-"""Functions that a kept piece may call, beside the named tuples and dataclasses of this package."""
+"""Functions that a kept piece may call, beside the named tuples and dataclasses of this package: but for settings of a
+group, which look for the videos that they name."""
 
 SIZE = hashlib.sha256().digest_size
 
@@ -70,7 +83,7 @@ def versions() -> dict[str, str]:
 def code() -> str:
     """Return a digest of the source of this package, without what comes after measuring, and of :func:`versions`."""
     digest = hashlib.sha256(repr(sorted(versions().items())).encode())
-    later = [PACKAGE / "cli", PACKAGE / "contest", PACKAGE / "claims" / "page"]
+    later = [PACKAGE / "browser", PACKAGE / "cli", PACKAGE / "contest", PACKAGE / "claims" / "page"]
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix in {".py", ".csv", ".json"} and not any(folder in path.parents for folder in later):
             digest.update(f"{path.relative_to(PACKAGE).as_posix()}\0".encode())
@@ -140,8 +153,8 @@ class KeptPieces:
         return sum(place.is_file() for place in self._places)
 
     def remove(self) -> None:
-        """Remove the pieces of this run, and folders that are empty then."""
-        for place in self._places:
+        """Remove the pieces of this run, what processes that were killed left of theirs, and folders that are empty."""
+        for place in (*self._places, *(self.folder / code()).glob(f"{BEING_WRITTEN}*")):
             remove(place)
         with suppress(OSError):
             for folder in (self.folder / code(), self.folder, self.folder.parent):
@@ -204,12 +217,13 @@ class _Reader(pickle.Unpickler):
     """Calls nothing that is no part of a result."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return one of :data:`PLAIN`, or a named tuple or dataclass of this package."""
+        """Return one of :data:`PLAIN`, or a named tuple or dataclass of this package that is no settings."""
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         if module.partition(".")[0] == "flymotion":
             found = getattr(import_module(module), name)
-            if isinstance(found, type) and (issubclass(found, tuple) or is_dataclass(found)):
+            holds_values = isinstance(found, type) and (issubclass(found, tuple) or is_dataclass(found))
+            if holds_values and name != "Config":
                 return found
         raise pickle.UnpicklingError(f"{module}.{name} is no part of a result")
 

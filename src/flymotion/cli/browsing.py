@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flymotion.cli.common import one_line_errors
-from flymotion.cli.ending import complain, say
+from flymotion.cli.ending import complain, note
 from flymotion.writing import check, whole
 
 __all__ = ["live"]
@@ -43,5 +43,4 @@ def live(model: Path | None, out: Path, force: bool) -> None:
         page = live_page(detectors)
         with whole(out, sources=[model]) as place:
             place.write_text(page, encoding="utf-8")
-    say(f"open in a browser, where it asks for the camera: {out.resolve().as_uri()}")
-    say(out)
+    note(f"open in a browser, where it asks for the camera: {out.resolve().as_uri()}", out)

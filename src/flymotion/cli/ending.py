@@ -41,6 +41,8 @@ def printing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno is None or error.filename is not None:  # it is of a file
+            raise
         raise _unprintable(error) from error
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import dct
 
 from flymotion.field.patch_kernels import BLOCK, N_EVEN, Lines, PatchScratch, Singles
 from flymotion.generators import Generators
+from flymotion.generators.patch_modes import cosine_modes
 
 __all__ = ["Form"]
 
@@ -67,8 +67,7 @@ class Form(NamedTuple):
         """Write operators in modes, and keep the terms that matter, or all."""
         detectors = detectors.in_pixels()
         size = detectors.shape[0]
-        basis = dct(np.eye(size), axis=0, norm="ortho")
-        modes = np.einsum("ai,bj->abij", basis, basis).reshape(size**2, size**2)
+        basis, modes = cosine_modes(size)
         contrast = _natural_contrast(modes, size)
         parts, mixture = _components((modes @ detectors.operators @ modes.T) * contrast)
         lines, single = _all(parts, size) if exact else _chosen(parts, size)

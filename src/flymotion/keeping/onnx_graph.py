@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.fft import dct
 
 from flymotion.generators import Generators
+from flymotion.generators.patch_modes import cosine_modes
 from flymotion.keeping.saving import ModelError, load
 from flymotion.learner import MotionLearner
 from flymotion.video.viewing import blur
@@ -187,8 +187,7 @@ class _Graph:
 def _responses(graph: _Graph, before: str, after: str, level: str, detectors: Generators) -> tuple[str, str]:
     """Add what makes responses of frames, shape (1, 1, height, width) each, that a level was taken off."""
     size, angles = detectors.shape[0], np.radians(np.nan_to_num(detectors.directions()))
-    basis = dct(np.eye(size), axis=0, norm="ortho")
-    both = np.einsum("ai,bj->abij", basis, basis).reshape(size**2, size**2)
+    basis, both = cosine_modes(size)
     changes = _modes(graph, graph("Sub", after, before), basis)
     means = _modes(graph, graph("Mul", graph("Add", before, after), graph.weights(0.5)), basis)
     each, rests = [], []

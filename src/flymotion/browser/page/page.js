@@ -23,6 +23,7 @@ const CALM = 250; // [ms] between two drawings where motion is to be reduced
 const LEAST_SPEED = 0.5; // least end of a scale of speed [pixels a frame]
 const COUNTED = 3000; // [ms] that rates are counted over
 const AVERAGED = 0.15; // share of a frame in figures that are averaged over frames
+const FORGOTTEN = 15; // frames that do not tell a figure, after which it is not shown any more
 
 const floor = Math.max(...numbers.floors);
 const panels = new Panels([$("t4"), $("t5")], numbers.preferred, numbers.subtypes, floor);
@@ -31,7 +32,7 @@ const scales = { arrows: new RoundScale(LEAST_SPEED), wheel: new RoundScale(Math
 
 let source = null; // what is looked at, from when it plays
 let starting = false; // whether something is about to be
-let waiting = 0, lastTime = -1, arrived = [], offered = [], mean = null, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
+let waiting = 0, lastTime = -1, arrived = [], offered = [], mean = {}, untold = {}, drawn = 0, told = 0, said = -SAID_EVERY, lastSaid = "", side = 0;
 
 worker.postMessage({ numbers });
 $("model").textContent = numbers.model;
@@ -46,6 +47,8 @@ $("camera").addEventListener("click", () => (source?.stream ? end("The camera is
 $("file").addEventListener("change", () => $("file").files[0] && look(() => startFile(video, $("file").files[0])));
 $("pause").addEventListener("click", pause);
 $("rows").addEventListener("change", () => source && begin());
+video.addEventListener("resize", () => source && !starting && begin()); // a telephone is turned
+video.addEventListener("error", () => source && !starting && lose());
 
 for (const [kind, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
   document.addEventListener(kind, (event) => {
@@ -78,6 +81,13 @@ function fail(message) {
   $("problem").hidden = false;
 }
 
+/** A file that is damaged, or was moved away. */
+function lose() {
+  const { name } = source;
+  end("Nothing is being looked at.");
+  fail(`${name} cannot be read any further.`);
+}
+
 function end(message) {
   stop(video);
   source = null;
@@ -88,11 +98,14 @@ function end(message) {
 }
 
 function pause() {
-  const paused = $("pause").getAttribute("aria-pressed") !== "true";
-  $("pause").setAttribute("aria-pressed", paused);
-  $("status").textContent = paused ? "Paused." : `Looking at ${source.name}.`;
-  if (paused) video.pause();
-  else video.play();
+  if (video.paused) video.play().catch(() => {}); // it was paused again before it began
+  else video.pause();
+  showWhetherPaused();
+}
+
+function showWhetherPaused() {
+  $("pause").setAttribute("aria-pressed", video.paused);
+  $("status").textContent = video.paused ? "Paused." : `Looking at ${source.name}.`;
 }
 
 /** Tell the worker what size pictures have; it answers when it is ready. */
@@ -112,16 +125,16 @@ function begun({ times, width, height, columns, rows }) {
   $("size").textContent = `${columns} x ${rows} pixels (velocity: ${width} x ${height})`;
   const ways = Object.keys(times).filter((way) => times[way] !== null).sort((a, b) => times[a] - times[b]);
   $("way").textContent = ways.map((way) => `${WAYS[way]} in ${figure(times[way], 1)} ms`).join(", rather than ");
-  $("status").textContent = `Looking at ${source.name}.`;
+  showWhetherPaused();
   $("camera").textContent = source.stream ? "Stop the camera" : "Start the camera";
   $("pause").disabled = false;
-  $("pause").setAttribute("aria-pressed", "false");
   Object.assign(scales, { arrows: new RoundScale(LEAST_SPEED), speed: new RoundScale(LEAST_SPEED) });
   waiting = 0;
   lastTime = -1;
   arrived = [];
   offered = [];
-  mean = null;
+  mean = {};
+  untold = {};
   const found = source;
   if (!found.running) atEachFrame(video, (time) => grab(found, time));
   found.running = true;
@@ -169,12 +182,12 @@ function rate(moments) {
   return moments.length > 5 ? 1000 * (moments.length - 1) / (moments.at(-1) - moments[0]) : NaN;
 }
 
-/** Average figures over frames; what a frame does not tell is left out. */
+/** Average figures over frames; what a frame does not tell is left out, and unknown where many in a row do not. */
 function average(given) {
-  mean ??= { ...given };
   for (const [name, value] of Object.entries(given)) {
-    if (!Number.isFinite(mean[name])) mean[name] = value;
-    else if (Number.isFinite(value)) mean[name] += AVERAGED * (value - mean[name]);
+    untold[name] = Number.isFinite(value) ? 0 : (untold[name] ?? 0) + 1;
+    if (!Number.isFinite(mean[name]) || untold[name] > FORGOTTEN) mean[name] = value;
+    else if (untold[name] === 0) mean[name] += AVERAGED * (value - mean[name]);
   }
 }
 

@@ -54,10 +54,11 @@ async function playing(video, name) {
     stop(video);
     throw new Error(`${name} is no video that this browser can play.`);
   }
-  const { videoWidth: width, videoHeight: height } = video;
-  if (Math.min(...pictureSize(video)) < LEAST) {
+  const { videoWidth: width, videoHeight: height } = video, size = pictureSize(video);
+  if (Math.min(...size) < LEAST) {
     stop(video);
-    throw new Error(`${name} has ${width} x ${height} pixels; expected ${LEAST} or more each way.`);
+    const reduced = Math.max(width, height) > LARGEST ? `, looked at as ${size.join(" x ")}` : "";
+    throw new Error(`${name} has ${width} x ${height} pixels${reduced}; expected ${LEAST} or more each way.`);
   }
 }
 
