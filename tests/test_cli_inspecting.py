@@ -47,7 +47,7 @@ def test_a_learner_tells_how_it_was_trained_and_how_good_it_is(run, tmp_path):
     assert status == 0
     assert "n_components 4" in out and "vision video" in out
     assert "100 frames and 99 pairs of frames seen; learned from 6,048 pairs of patches of 3 x 3 pixels" in out
-    assert "frames: 99 pairs of frames, reduced by 1; 21% of their patches learned from" in out
+    assert "frames: 99 pairs of frames; 21% of their patches learned from" in out
     assert all(label in out for label in learner.labels_)
     assert f"direction right on {learner.direction_accuracy_:.1%} of single held-out patches" in out
     assert "(chance 25%)" in out

@@ -64,7 +64,7 @@ class LiveModel(NamedTuple):
     blurred : bool
         Whether they look at frames through the optics that a learner of video has.
     name : str
-        What the page calls them.
+        What they were learned from, or what holds them.
     doubt : str
         Why they are not to be trusted, if learning has failed; else nothing.
 
@@ -114,7 +114,8 @@ def live_model(model: str | os.PathLike[str] | MotionLearner | Generators | None
         detectors, told = learner.generators_[answering(learner)], learner.directions_[answering(learner)]
         angles = np.where(np.isfinite(told), told, _by_shape(detectors))
         doubt = "" if learner.verdict_.ok else str(learner.verdict_)
-        return LiveModel(detectors, angles, learner.scale_ is not None, os.path.basename(name), doubt)
+        videos = ", ".join(os.path.basename(str(video.name)) for video in learner.watched_)
+        return LiveModel(detectors, angles, learner.scale_ is not None, videos or os.path.basename(name), doubt)
     if not isinstance(what, Generators):
         raise ModelError(f"{name}: holds a {type(what).__name__}; expected a MotionLearner or Generators")
     if len(shape := what.shape) != 2 or shape[0] != shape[1] or len(what) < 3:

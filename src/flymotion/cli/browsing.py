@@ -8,6 +8,7 @@ import click
 
 from flymotion.cli.common import one_line_errors
 from flymotion.cli.ending import complain, note
+from flymotion.cli.waiting import progress_bar
 from flymotion.writing import check, whole
 
 __all__ = ["live"]
@@ -37,10 +38,11 @@ def live(model: Path | None, out: Path, force: bool) -> None:
         check(out, sources=[model])
         if out.exists() and not force and not is_ours(out):
             raise ValueError(f"{out}: is no page of flymotion live; --force writes over it")
-        detectors = live_model(model)
+        with progress_bar("live"):
+            detectors = live_model(model)
+            page = live_page(detectors)
         if detectors.doubt:
             complain(f"Warning: {model}: {detectors.doubt}")
-        page = live_page(detectors)
         with whole(out, sources=[model]) as place:
             place.write_text(page, encoding="utf-8")
-    note(f"open in a browser, where it asks for the camera: {out.resolve().as_uri()}", out)
+    note(f"open in a browser: {out.resolve().as_uri()}", out)

@@ -189,8 +189,9 @@ def _watched(learner: MotionLearner) -> Iterator[str]:
         f"{learner.n_patches_seen_:,} pairs of patches of {patch} pixels, by the {state.feature} feature"
     )
     for video in learner.watched_:
+        reduced = f", reduced by {video.scale}" if video.scale > 1 else ""
         yield (
-            f"{_printable(video.name)}: {video.n_pairs:,} pairs of frames, reduced by {video.scale}; {video.share:.0%} "
+            f"{_printable(video.name)}: {video.n_pairs:,} pairs of frames{reduced}; {video.share:.0%} "
             "of their patches learned from"
         )
     if not learner.__sklearn_is_fitted__():

@@ -95,6 +95,9 @@ function end(message) {
   $("pause").disabled = true;
   $("camera").textContent = "Start the camera";
   $("status").textContent = message;
+  $("spoken").textContent = "";
+  mean = {};
+  tell();
 }
 
 function pause() {
@@ -160,7 +163,7 @@ function answered({ seen, seconds, time }) {
   if (!seen || !source?.ready) return;
   const now = performance.now();
   arrived = lately(arrived);
-  average({ time, ...seen.motion, rate: Math.hypot(seen.motion.x, seen.motion.y) / seconds });
+  average({ time, ...seen.motion, across: seen.motion.x / seconds, down: seen.motion.y / seconds });
   if (!calm.matches || now - drawn > CALM) {
     drawn = now;
     draw(seen);
@@ -206,7 +209,7 @@ function tell() {
   const word = moves ? WORDS[Math.round(angle / 45) % 8] : "hardly";
   show("direction", Number.isFinite(speed) ? moves ? `${word}, ${Math.round(angle) % 360}\u00b0` : word : "-");
   show("speed", figure(speed, 2));
-  show("rate-of-motion", figure(mean.rate, 0));
+  show("rate-of-motion", figure(Math.hypot(mean.across, mean.down), 0));
   show("rotation", figure(rotation, 2));
   show("looming", figure(100 * looming, 1));
   show("support", figure(100 * support, 0));

@@ -181,7 +181,8 @@ def contents(rows: Sequence[Claim], drawn: Mapping[str, str], **about: Any) -> C
         judged = [each for each in judged if each.word != "not measured"]
     by_id = {row.id: row for row in rows}
     said = {word: tuple(_said(each, by_id, known) for each in judged if each.word == word) for word in HEADINGS}
-    figures = tuple(each for each in FIGURES if drawn.keys() & set(each.drawn))
+    claims = {row.id.partition(".")[0] for row in rows}
+    figures = tuple(each for each in FIGURES if drawn.keys() & set(each.drawn) and claims & set(each.claims))
     found = Contents(tuple(rows), drawn=drawn, said=said, figures=figures, **about)
     return _with_parts(found)
 
