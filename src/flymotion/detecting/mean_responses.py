@@ -95,5 +95,8 @@ def _mean_responses(before, after):
             r = dt * ((np.float32(above[x]) + np.float32(over[x])) - (np.float32(below[x]) + np.float32(under[x])))
             down += max(r, zero)
             up += max(-r, zero)
-        means += np.array([right, up, left, down])
-    return means / (len(before) // 3 * width)
+        for k, mean in enumerate((right, up, left, down)):
+            means[k] += mean
+    for k in range(4):
+        means[k] /= len(before) // 3 * width
+    return means

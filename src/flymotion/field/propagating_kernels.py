@@ -258,7 +258,8 @@ def propagate_band(before, after, gain, first, last, prior, left, quiet, out, ro
         if middle < first:
             continue
         for p in range(len(out)):
-            out[p, middle, :] = prior[p, middle]
+            for x in range(n_columns):
+                out[p, middle, x] = prior[p, middle, x]
         marks, finds = asked[middle % 3], searched[middle % 3]
         if marks.sum() + finds.sum() == zero:
             continue
