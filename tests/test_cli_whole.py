@@ -370,3 +370,10 @@ def test_what_the_machine_cannot_do_is_told_in_one_line(run, monkeypatch, error,
 
     monkeypatch.setattr("flymotion.detecting.detect", fail)
     assert run("watch", "frames") == (2, "", f"Error: {told}\n")
+
+
+def test_a_table_that_is_piped_begins_with_its_columns(run):
+    status, printed, _ = run("detectors")
+    lines = printed.splitlines()
+    assert status == 0 and lines[0].split() == ["detector", "parameters", "source"]
+    assert not [line for line in lines if line != line.rstrip()]

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -57,7 +58,8 @@ def plain_warnings() -> Iterator[None]:
 def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping[str, str] | None = None) -> None:
     """Print a table; columns are names and how they are justified, "left" or "right".
 
-    Cells are shown as they are, brackets too; those whose text ``styles`` names, in its style.
+    Cells are shown as they are, brackets too; those whose text ``styles`` names, in its style. What is piped begins
+    with the names of the columns, and no line ends with spaces.
     """
     from rich import box
     from rich.console import Console
@@ -77,7 +79,8 @@ def table(columns: list[tuple[str, str]], rows: list[list[str]], styles: Mapping
     console.width = max(console.width, least)
     with printing(), console.capture() as shown:  # which flushes all the same
         console.print(table)
-    say(shown.get().removesuffix("\n"))
+    lines = [line.rstrip() for line in shown.get().splitlines()]
+    say("\n".join(lines if sys.stdout.isatty() else filter(None, lines)))
 
 
 def width() -> int:
