@@ -96,7 +96,7 @@ FIGURES = (
         "5a-b, rotation filters",
         ("filters_rotation_exponential_wide",),
         ("C10", "C12"),
-        see="Of noise that is smooth enough to turn, and not the paper's images of random pixels, of which these come "
+        see="Of correlated noise seen through optics, and not the paper's images of random pixels, of which these come "
         "only if they are turned by better than linear interpolation. Tile by tile, a pixel of the change is joined to "
         "its neighbours along the turn, with opposite signs ahead and behind; both units are nearly sign inversions of "
         "each other. On whitened frames, as drawn, they are the rotation's derivative (cosine {C10.cos_whitened}); "
