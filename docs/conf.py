@@ -10,7 +10,7 @@ import flymotion
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "site"))
 
-from reference import write_reference  # noqa: E402
+from reference import write_reference  # noqa: E402 # which lies in site/
 
 matplotlib.use("agg")
 

@@ -210,7 +210,7 @@ JSON = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:in .* of the columns:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:in .* of the columns:RuntimeWarning")  # a fly that is shown little learns little
 @pytest.mark.parametrize(("line", "right"), JSON, ids=[line for line, _ in JSON])
 def test_json_is_all_that_is_printed(run, place, small, line, right):
     status, out, err = run(*line.split(), "--json")

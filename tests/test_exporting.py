@@ -112,7 +112,7 @@ def test_what_has_no_field_is_refused(run, tmp_path, name, words):
 def test_without_onnx_it_says_what_to_install(run, tmp_path, monkeypatch):
     monkeypatch.setattr("flymotion.keeping.onnx_graph.find_spec", lambda name: None)
     status, out, err = run("export", tmp_path / "model", "--onnx", tmp_path / "a.onnx")
-    assert (status, out, err) == (2, "", "Error: the package onnx is not installed; pip install 'flymotion[onnx]'\n")
+    assert (status, out, err) == (2, "", "Error: the package onnx is not installed; pip install onnx\n")
 
 
 def test_the_command_writes_the_graph(run, noted, tmp_path):

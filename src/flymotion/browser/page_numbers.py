@@ -24,7 +24,7 @@ from flymotion.brevity import in_brief
 from flymotion.browser.lenses_of_frames import EYE
 from flymotion.browser.slopes import CONSTANTS
 from flymotion.circuits import PREFERRED
-from flymotion.detecting.detection import answering, learner_of_directions
+from flymotion.detecting.detection import learner_of_directions
 from flymotion.field import MotionField, frame_motion
 from flymotion.generators import Generators
 from flymotion.generators.patch_modes import cosine_modes
@@ -111,7 +111,8 @@ def live_model(model: str | os.PathLike[str] | MotionLearner | Generators | None
         what = load(Path(__file__).with_name("bundled.safetensors") if model is None else model)
     if isinstance(what, MotionLearner):
         learner = learner_of_directions(what)
-        detectors, told = learner.generators_[answering(learner)], learner.directions_[answering(learner)]
+        answering = learner.generators_.answering
+        detectors, told = learner.generators_[answering], learner.directions_[answering]
         angles = np.where(np.isfinite(told), told, _by_shape(detectors))
         doubt = "" if learner.verdict_.ok else str(learner.verdict_)
         videos = ", ".join(os.path.basename(str(video.name)) for video in learner.watched_)

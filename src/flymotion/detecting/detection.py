@@ -25,7 +25,7 @@ from flymotion.writing import UNFINISHED
 if TYPE_CHECKING:
     from flymotion.learner import MotionLearner
 
-__all__ = ["Detecting", "Detection", "answering", "detect", "learner_of_directions"]
+__all__ = ["Detecting", "Detection", "detect", "learner_of_directions"]
 
 OUTPUTS = ("directions", "velocity", "confidence", "error")
 """What is computed at every pixel; the first only if dense."""
@@ -144,7 +144,7 @@ class Detecting:
         """Preferred directions of the detectors [deg]: 0 = right, 90 = up; of a model as its ``directions_`` say."""
         if self.learner is None:
             return self.field.angles
-        told = self.learner.directions_[answering(self.learner)]
+        told = self.learner.directions_[self.learner.generators_.answering]
         return np.where(np.isfinite(told), told, self.field.angles)
 
     @property
@@ -273,7 +273,7 @@ def detect(
     ([(0, 0.0, True), (1, 0.04, False)], 1.0)
     """
     learner = None if model is None else learner_of_directions(model)
-    detectors = None if learner is None else learner.generators_[answering(learner)]
+    detectors = None if learner is None else learner.generators_[learner.generators_.answering]
     view_scale = None if learner is None else learner.scale_
     movie = open_movie(source, **{"edits": "split"} | reading)
     scale = (view_scale or 1) * reading.get("scale", 1)
@@ -307,7 +307,8 @@ def learner_of_directions(model: str | os.PathLike[str] | MotionLearner) -> Moti
     name = "the model" if learner is model else str(model)
     if not learner.__sklearn_is_fitted__():
         raise ModelError(f"{name}: has not seen enough to have detectors")
-    detectors, shape = learner.generators_[answering(learner)], learner.generators_.shape
+    generators, shape = learner.generators_, learner.generators_.shape
+    detectors = generators[generators.answering]
     if len(shape) != 2 or shape[0] != shape[1]:
         what = f"{shape} pixels" if learner.eye_ is None else detectors.eye
         raise ModelError(f"{name}: has detectors of {what}; expected square patches of frames")
@@ -316,8 +317,3 @@ def learner_of_directions(model: str | os.PathLike[str] | MotionLearner) -> Moti
             f"{name}: has {len(detectors)} detectors, {', '.join(learner.labels_)}; expected 3 or more directions"
         )
     return learner
-
-
-def answering(learner: MotionLearner) -> np.ndarray:
-    """Return which detectors have ever answered."""
-    return np.flatnonzero(learner.generators_.operators.any(axis=(1, 2)))

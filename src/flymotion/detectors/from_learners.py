@@ -84,8 +84,8 @@ def learned(
             "the generators are of a spherical eye; expected a line, a grid or a hexagon, such as sees the patches "
             "that flymotion.world.around_pixels makes of its frames"
         )
-    if not (lit := generators.operators.any(axis=(1, 2))).all():
-        raise ValueError(f"operators {np.flatnonzero(~lit).tolist()} are 0, which prefer no direction; leave them out")
+    if (dark := np.setdiff1d(np.arange(len(generators)), generators.answering)).size:
+        raise ValueError(f"operators {dark.tolist()} are 0, which prefer no direction; leave them out")
     middle = places[np.argmin(np.linalg.norm(places, axis=1))]
     displacements = np.pad(places - middle, ((0, 0), (0, 2 - places.shape[1])))
     return Detector(
@@ -131,7 +131,7 @@ def of_learner(learner: MotionLearner, **options: Any) -> Detector:
     ([0.0, 180.0], 5.1)
     """
     generators = learner.generators_
-    lit = np.flatnonzero(generators.operators.any(axis=(1, 2)))
+    lit = generators.answering
     if not lit.size:
         raise ValueError("no unit of the learner has ever answered; expected one that has learned")
     eye = learner.eye_

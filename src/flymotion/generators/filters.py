@@ -275,6 +275,11 @@ class Generators:
         directions = np.degrees(np.arctan2(up, along[:, 0])) % 360.0
         return np.where(self.operators.any(axis=(1, 2)), directions, np.nan)
 
+    @property
+    def answering(self) -> np.ndarray:
+        """Indices of those whose operator is not 0, as that of a unit that has never answered is."""
+        return np.flatnonzero(self.operators.any(axis=(1, 2)))
+
     def rows(self, pixel: int | None = None) -> np.ndarray:
         """Weights onto the change at one pixel (the middle one by default), shape (n_components, *shape)."""
         if pixel is None:

@@ -88,12 +88,12 @@ def export_onnx(
     ['directions', 'opponent']
     """
     if find_spec("onnx") is None:
-        raise ValueError("the package onnx is not installed; pip install 'flymotion[onnx]'")
+        raise ValueError("the package onnx is not installed; pip install onnx")
     learner = model if isinstance(model, MotionLearner) else load(model, kind=MotionLearner)
     name, path = "the model" if learner is model else str(model), Path(path)
     if not learner.__sklearn_is_fitted__():
         raise ModelError(f"{name}: has not seen enough to have detectors")
-    answering = np.flatnonzero(learner.generators_.operators.any(axis=(1, 2)))
+    answering = learner.generators_.answering
     detectors = learner.generators_[answering].in_pixels()
     if len(detectors.shape) != 2 or detectors.shape[0] != detectors.shape[1]:
         raise ModelError(f"{name}: has detectors of {detectors.eye}; expected square patches of frames")
