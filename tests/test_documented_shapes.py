@@ -636,6 +636,7 @@ CALLS = {
     "Generators.toeplitz_share": (lambda: filters().toeplitz_share(), {"n_components": 3}),
     "Generators.locality": (lambda: filters().locality(), {"n_components": 3}),
     "Generators.directions": (lambda: filters().directions(), {"n_components": 3}),
+    "Generators.answering": (lambda: filters().answering, {"n_answering": 3}),
     "Generators.rows": (lambda: filters().rows(), {"n_components": 3, "shape": (19,)}),
     "Operators.apply": (
         lambda: operators().apply(np.zeros((7, 4, 5)), [0.1, 0.2]),
