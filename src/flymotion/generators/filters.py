@@ -277,7 +277,7 @@ class Generators:
 
     @property
     def answering(self) -> np.ndarray:
-        """Indices of those whose operator is not 0, as that of a unit that has never answered is; shape (n_answering,)."""
+        """Indices of operators that are not 0, as those of units that have never answered are; shape (n_answering,)."""
         return np.flatnonzero(self.operators.any(axis=(1, 2)))
 
     def rows(self, pixel: int | None = None) -> np.ndarray:
